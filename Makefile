@@ -1,0 +1,24 @@
+# The verbs people use; each is a script that continuous integration and people run alike.
+
+.PHONY: build test run stop format lint bench
+
+build:
+	swift build
+
+test:
+	scripts/test
+
+run:
+	scripts/run
+
+stop:
+	scripts/run --stop
+
+format:
+	scripts/format
+
+lint:
+	scripts/lint
+
+bench:
+	scripts/bench

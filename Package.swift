@@ -1,0 +1,242 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+// One settings array for everything we write. The wrappers of the C libraries alone leave strict memory safety off:
+// they are where unsafe code lives.
+let wrapper: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+let strict: [SwiftSetting] = wrapper + [.strictMemorySafety()]
+
+// MARK: Outside packages
+
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let contracts = Target.Dependency.product(name: "Contracts", package: "Contracts")
+
+// MARK: Helpers
+
+/// A module of the shared layers.
+func shared(_ name: String, _ dependencies: [Target.Dependency], settings: [SwiftSetting] = strict) -> Target {
+    .target(
+        name: name,
+        dependencies: dependencies,
+        path: "Shared/\(name)",
+        exclude: ["README.md"],
+        resources: name == "Messaging" ? [.copy("Migrations")] : [],
+        swiftSettings: settings
+    )
+}
+
+/// A service: its code as a library that tests call, and a shell that reads the environment and runs it.
+func service(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Target] {
+    let own: [Target.Dependency] = [
+        "ServiceKit", "Primitives", "Messaging", "Postgres", "Redis", "Sealing", contracts, hummingbird, asyncHTTPClient,
+        httpTypes, logging, configuration, lifecycle, crypto,
+    ]
+    return library(name, own + dependencies, resources: [.copy("Migrations")])
+        + [executable(name, ["ServiceKit"])]
+}
+
+func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> [Target] {
+    [
+        .target(
+            name: "\(name)Service",
+            dependencies: dependencies,
+            path: "Services/\(name)",
+            exclude: ["README.md", "Main.swift", "openapi.yaml"],
+            resources: resources,
+            swiftSettings: strict
+        )
+    ]
+}
+
+func executable(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name.lowercased(),
+        dependencies: [.target(name: "\(name)Service")] + dependencies,
+        path: "Services/\(name)",
+        sources: ["Main.swift"],
+        swiftSettings: strict
+    )
+}
+
+func test(_ module: String, _ dependencies: [Target.Dependency], settings: [SwiftSetting] = wrapper) -> Target {
+    .testTarget(name: "\(module)Tests", dependencies: dependencies, path: "Tests/\(module)Tests", swiftSettings: settings)
+}
+
+// MARK: Layers
+
+let layers: [Target] = [
+    // 0: headers and shims
+    .systemLibrary(name: "CLinux", path: "Shared/CLinux"),
+    .systemLibrary(name: "CLibPQ", path: "Shared/CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(
+        name: "CRabbitMQ",
+        path: "Shared/CRabbitMQ",
+        pkgConfig: "librabbitmq",
+        providers: [.apt(["librabbitmq-dev"])]
+    ),
+    // No pkgConfig: the flags that hiredis ships there are refused by the package manager.
+    .systemLibrary(name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"])]),
+    // 1: threads, values
+    shared("EventLoops", ["CLinux"], settings: wrapper),
+    shared("Primitives", [crypto]),
+    // 2: the three clients
+    shared("Postgres", ["CLibPQ", "EventLoops", logging], settings: wrapper),
+    shared("AMQP", ["CRabbitMQ", "EventLoops", logging], settings: wrapper),
+    shared("Redis", ["CHiredis", "EventLoops", logging], settings: wrapper),
+    // 3: Contracts is a package of its own, see Shared/Contracts
+    // 4: events and jobs
+    shared(
+        "Messaging",
+        [contracts, "Primitives", "Postgres", "AMQP", "EventLoops", logging, lifecycle, metrics, crypto, collections]
+    ),
+    // 5: what every service is made of
+    shared("Sealing", ["Primitives", crypto, cryptoExtras]),
+    shared("AnchorClient", ["Primitives", asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
+    shared(
+        "ServiceKit",
+        [
+            contracts, "Primitives", "Postgres", "AMQP", "Redis", "EventLoops", "Messaging", "Sealing", hummingbird,
+            asyncHTTPClient, jwtKit, crypto, lifecycle, unixSignals, configuration, logging, metrics, httpTypes, nioCore,
+            collections,
+        ]
+    ),
+]
+
+// MARK: Services
+
+let services: [Target] =
+    service("Auth", [jwtKit])
+    + service("Customer", ["AnchorClient"])
+    + service("Account", ["AnchorClient"])
+    + service("Transaction", ["AnchorClient", "EventLoops", jwtKit, collections])
+    + service("Subscription")
+    + service("Notification", ["AnchorClient"])
+    + service("Analytics")
+
+/// Stands in for Anchor, Clerk and APNs; for development and tests, so it shares nothing with the services.
+let sandbox: [Target] =
+    library(
+        "Sandbox",
+        [
+            "Primitives", hummingbird, hummingbirdCore, hummingbirdHTTP2, crypto, cryptoExtras, asyncHTTPClient, nioCore,
+            nioHTTP1, nioSSL, httpTypes, collections, logging, lifecycle, unixSignals, x509, asn1,
+        ]
+    ) + [executable("Sandbox", [])]
+
+let tools: [Target] = [
+    .executableTarget(
+        name: "transfactl",
+        dependencies: [
+            arguments, asyncHTTPClient, "ServiceKit", "Messaging", "Postgres", "AMQP", "EventLoops", "Primitives", contracts,
+            crypto, nioCore, logging,
+        ],
+        path: "Services/Transfactl",
+        exclude: ["README.md"],
+        swiftSettings: strict
+    )
+]
+
+// MARK: Tests
+
+let tests: [Target] = [
+    .target(
+        name: "TestSupport",
+        dependencies: ["EventLoops"],
+        path: "Tests/TestSupport",
+        swiftSettings: wrapper
+    ),
+    test("EventLoops", ["EventLoops"]),
+    test("Primitives", ["Primitives"]),
+    test("Postgres", ["Postgres", "EventLoops", "TestSupport", logging]),
+    test("AMQP", ["AMQP", "EventLoops", "TestSupport", logging]),
+    test("Redis", ["Redis", "EventLoops", "TestSupport", logging]),
+    test("Contracts", [contracts]),
+    test("Sealing", ["Sealing", "Primitives", crypto]),
+    test(
+        "Messaging",
+        ["Messaging", "TestSupport", "Postgres", "AMQP", "EventLoops", "Primitives", contracts, logging, lifecycle]
+    ),
+    test(
+        "ServiceKit",
+        [
+            "ServiceKit", "TestSupport", "Postgres", "Redis", "Messaging", "Sealing", "Primitives", "EventLoops", contracts,
+            hummingbird, asyncHTTPClient, httpTypes, nioCore, lifecycle, logging, metrics, jwtKit, crypto, configuration,
+        ]
+    ),
+    test(
+        "Sandbox",
+        [
+            "SandboxService", "AnchorClient", "Primitives", hummingbird, asyncHTTPClient, crypto, cryptoExtras, nioCore,
+            nioHTTP1, nioSSL, httpTypes, logging, lifecycle,
+        ]
+    ),
+    test(
+        "Auth",
+        ["AuthService", "TestSupport", "Messaging", "Postgres", "AMQP", "Sealing", "Primitives", contracts, crypto, logging]
+    ),
+    test(
+        "Customer",
+        [
+            "CustomerService", "ServiceKit", "AnchorClient", "TestSupport", "Messaging", "Postgres", "AMQP", "Sealing",
+            "Primitives", "EventLoops", contracts, logging,
+        ]
+    ),
+    test("Tidy", []),
+    test(
+        "System",
+        [
+            "TestSupport", "Primitives", "Postgres", "EventLoops", "Sealing", contracts, asyncHTTPClient, crypto, jwtKit, nioCore,
+        ]
+    ),
+]
+
+let package = Package(
+    name: "transfa",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(path: "Shared/Contracts"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    ],
+    targets: layers + services + sandbox + tools + tests
+)

@@ -1,0 +1,98 @@
+import Crypto
+import Foundation
+import Sealing
+import ServiceKit
+
+/// What auth is told beyond what every service is.
+struct AuthConfiguration: Sendable {
+    let masterKeys: MasterKeyRing
+    let signer: ApprovalSigner
+    let pepper: DataKey?
+    /// Keys the hashes of requests.
+    let fingerprints: BlindIndex
+
+    static let masterKeysSetting = SettingKey(
+        "MASTER_KEYS",
+        .text,
+        secret: true,
+        "wrap the users' data keys: id:base64 of 32 bytes, several separated by commas; the first one wraps"
+    )
+    static let signingKeySetting = SettingKey(
+        "APPROVAL_SIGNING_KEY",
+        .text,
+        secret: true,
+        "P-256 private keys of approval tokens, base64 of 32 bytes or PEM, separated by commas; the first one signs"
+    )
+    static let pepperSetting = SettingKey(
+        "PIN_PEPPER",
+        .text,
+        secret: true,
+        "base64 of 32 bytes that go into every PIN hash; must stay the same; none if not set"
+    )
+
+    /// All settings of auth's own.
+    static let keys = [Self.masterKeysSetting, Self.signingKeySetting, Self.pepperSetting]
+
+    /// Reads them.
+    init(_ reader: SettingsReader) throws(ConfigurationProblem) {
+        self.masterKeys = try Self.masterKeys(reader)
+        let signingKeys = try Self.signingKeys(reader)
+        guard let signer = ApprovalSigner(signingKeys), let first = signingKeys.first else {
+            throw SettingsReader.problem(Self.signingKeySetting, "must hold at least one key")
+        }
+        self.signer = signer
+        self.pepper = try Self.pepper(reader)
+        self.fingerprints = try Self.fingerprints(first)
+    }
+
+    private static func masterKeys(_ reader: SettingsReader) throws(ConfigurationProblem) -> MasterKeyRing {
+        let text = try reader.text(Self.masterKeysSetting)
+        do {
+            return try MasterKeyRing(text: text)
+        } catch {
+            throw SettingsReader.problem(Self.masterKeysSetting, error.message)
+        }
+    }
+
+    private static func signingKeys(
+        _ reader: SettingsReader
+    ) throws(ConfigurationProblem) -> [P256.Signing.PrivateKey] {
+        var keys: [P256.Signing.PrivateKey] = []
+        for part in try reader.list(Self.signingKeySetting) {
+            guard let key = Self.signingKey(part) else {
+                throw SettingsReader.problem(Self.signingKeySetting, "key \(keys.count + 1) is not a P-256 private key")
+            }
+            keys.append(key)
+        }
+        return keys
+    }
+
+    private static func signingKey(_ text: String) -> P256.Signing.PrivateKey? {
+        guard text.contains("BEGIN") else {
+            return Data(base64Encoded: text).flatMap { try? P256.Signing.PrivateKey(rawRepresentation: $0) }
+        }
+        // Some ways to set an environment cannot hold line ends.
+        let pem = text.replacingOccurrences(of: "\\n", with: "\n")
+        return try? P256.Signing.PrivateKey(pemRepresentation: pem)
+    }
+
+    private static func pepper(_ reader: SettingsReader) throws(ConfigurationProblem) -> DataKey? {
+        guard let text = try reader.optionalText(Self.pepperSetting) else { return nil }
+        guard let bytes = Data(base64Encoded: text), let key = try? DataKey(bytes: bytes) else {
+            throw SettingsReader.problem(Self.pepperSetting, "must be base64 of 32 bytes")
+        }
+        return key
+    }
+
+    /// Derived, so that there is no further secret to keep: after a rotation, keys of requests from before it read as
+    /// used for another request, which refuses and repeats nothing.
+    private static func fingerprints(_ key: P256.Signing.PrivateKey) throws(ConfigurationProblem) -> BlindIndex {
+        let secret = SymmetricKey(data: key.rawRepresentation)
+        let code = HMAC<SHA256>.authenticationCode(for: Array("transfa-auth-fingerprints-1".utf8), using: secret)
+        do {
+            return try BlindIndex(key: Array(code))
+        } catch {
+            throw SettingsReader.problem(Self.signingKeySetting, error.message)
+        }
+    }
+}

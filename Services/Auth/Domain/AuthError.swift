@@ -1,0 +1,33 @@
+import Foundation
+
+/// Why auth says no.
+enum AuthError: Error, Hashable, Sendable {
+    /// Somebody else has the username.
+    case usernameTaken
+    /// The user has signed up before.
+    case alreadyOnboarded
+    /// The user has not signed up.
+    case notOnboarded
+    /// The provider has approved the details: they stay as they are.
+    case alreadyVerified
+    /// There is a PIN, and the request does not have it.
+    case currentPINRequired
+    /// There is no PIN yet.
+    case pinNotSet
+    /// The PIN is wrong.
+    case pinInvalid(attemptsLeft: Int)
+    /// Too many wrong PINs; nothing is checked before that time.
+    case pinLocked(secondsLeft: Int)
+    /// Somebody changed the PIN at the same moment.
+    case pinChanged
+    /// Too many PINs are being checked.
+    case busy
+    /// No such device of this user.
+    case deviceNotFound
+    /// The user has as many devices as are allowed.
+    case tooManyDevices
+    /// There is no such key.
+    case keyNotFound
+    /// The key was destroyed.
+    case erased
+}

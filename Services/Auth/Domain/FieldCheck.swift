@@ -1,0 +1,102 @@
+import Foundation
+import Primitives
+
+/// Checks the fields of one object of a request and gives them back in their stored form.
+struct FieldCheck {
+    /// Where the object is in the body; empty for the body itself.
+    let pointer: String
+
+    func fail(_ name: String, _ rule: FieldRule) -> FieldProblem {
+        FieldProblem(pointer: "\(self.pointer)/\(name)", rule: rule)
+    }
+
+    /// Text without surrounding spaces.
+    func text(
+        _ name: String,
+        _ value: String,
+        _ length: ClosedRange<Int>,
+        else rule: FieldRule = .text
+    ) throws(FieldProblem) -> String {
+        // Bytes first: counting characters of a long text is not free.
+        guard value.utf8.count <= length.upperBound * 4 + 16 else { throw self.fail(name, rule) }
+        let trimmed = value.trimmingCharacters(in: .whitespacesAndNewlines).precomposedStringWithCanonicalMapping
+        let isPlain = trimmed.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
+            default: true
+            }
+        }
+        guard isPlain, length.contains(trimmed.count) else { throw self.fail(name, rule) }
+        return trimmed
+    }
+
+    /// First and last name at least, as the provider wants them.
+    func fullName(_ name: String, _ value: String) throws(FieldProblem) -> String {
+        let text = try self.text(name, value, 3...100, else: .fullName)
+        let words = text.split(separator: " ")
+        let isName = text.allSatisfy { $0.isLetter || " .'-\u{2019}".contains($0) }
+        guard words.count >= 2, isName, words.allSatisfy({ $0.contains(where: \.isLetter) }) else {
+            throw self.fail(name, .fullName)
+        }
+        return words.joined(separator: " ")
+    }
+
+    func elevenDigits(_ name: String, _ value: String) throws(FieldProblem) -> String {
+        guard value.utf8.count == 11, value.utf8.allSatisfy(\.isDigit) else { throw self.fail(name, .elevenDigits) }
+        return value
+    }
+
+    func pastDate(_ name: String, _ value: String, today: CivilDate) throws(FieldProblem) -> CivilDate {
+        guard let date = CivilDate(text: value) else { throw self.fail(name, .date) }
+        guard date < today, date.year >= Self.firstYear else { throw self.fail(name, .pastDate) }
+        return date
+    }
+
+    func adult(_ name: String, _ value: String, today: CivilDate) throws(FieldProblem) -> CivilDate {
+        let birth = try self.pastDate(name, value, today: today)
+        guard birth.adding(months: Self.adultMonths) <= today else { throw self.fail(name, .adult) }
+        return birth
+    }
+
+    func email(_ name: String, _ value: String) throws(FieldProblem) -> String {
+        let text = value.trimmingCharacters(in: .whitespaces).lowercased()
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard text.utf8.count <= 254, parts.count == 2, Self.isMailbox(parts[0]), Self.isDomain(parts[1]) else {
+            throw self.fail(name, .email)
+        }
+        return text
+    }
+
+    func phone(_ name: String, _ value: String) throws(FieldProblem) -> String {
+        guard value.utf8.count == 11, value.utf8.allSatisfy(\.isDigit), value.hasPrefix("0") else {
+            throw self.fail(name, .phone)
+        }
+        return value
+    }
+
+    private static let firstYear = 1900
+    private static let adultMonths = 18 * 12
+
+    private static func isMailbox(_ text: Substring) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || ".!#$%&'*+/=?^_`{|}~-".utf8.contains($0) }
+    }
+
+    private static func isDomain(_ text: Substring) -> Bool {
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        return labels.count >= 2
+            && labels.allSatisfy { label in
+                (1...63).contains(label.utf8.count)
+                    && label.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
+            }
+    }
+}
+
+extension UInt8 {
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    var isLetterOrDigit: Bool {
+        self.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self)
+            || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
+    }
+}

@@ -1,0 +1,41 @@
+import Hummingbird
+import ServiceKit
+
+extension AuthError: APIErrorConvertible {
+    /// What the client is told.
+    var apiError: APIError {
+        switch self {
+        case .usernameTaken:
+            .conflict("username_taken", detail: "Somebody else has this username.", source: .pointer("/username"))
+        case .alreadyOnboarded: .conflict("already_onboarded", detail: "This user has signed up before.")
+        case .notOnboarded: APIError(.notFound, code: "not_onboarded", detail: "This user has not signed up.")
+        case .alreadyVerified:
+            .conflict("already_verified", detail: "Details that are verified cannot be changed here.")
+        case .currentPINRequired:
+            .conflict(
+                "current_pin_required",
+                detail: "A PIN is set; send it as current_pin.",
+                source: .pointer("/current_pin")
+            )
+        case .pinNotSet: .forbidden("pin_not_set", detail: "Set a PIN first.")
+        case .pinInvalid(let left): .forbidden("pin_invalid", detail: "The PIN is wrong. Attempts left: \(left).")
+        case .pinLocked(let seconds): Self.locked(seconds)
+        case .pinChanged: .conflict("pin_changed", detail: "The PIN was changed at the same moment.")
+        case .busy: .tooManyRequests("busy", retryAfter: 1)
+        case .deviceNotFound, .keyNotFound: .notFound
+        case .tooManyDevices: .refused("too_many_devices", detail: "At most \(Device.limit) devices may be active.")
+        case .erased: APIError(.gone, code: "erased")
+        }
+    }
+
+    private static func locked(_ seconds: Int) -> APIError {
+        var error = APIError.forbidden("pin_locked", detail: "Too many wrong PINs. Try again later.")
+        error.headers[.retryAfter] = String(seconds)
+        return error
+    }
+}
+
+extension FieldProblem: APIErrorConvertible {
+    /// 400 with the place and the rule.
+    var apiError: APIError { .invalid(self.pointer, code: self.rule.code, detail: self.rule.sentence) }
+}

@@ -1,0 +1,9 @@
+import AuthService
+import ServiceKit
+
+@main
+enum Main {
+    static func main() async {
+        await ServiceMain.run(.auth)
+    }
+}

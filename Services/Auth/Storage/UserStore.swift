@@ -1,0 +1,133 @@
+import Contracts
+import Foundation
+import Messaging
+import Postgres
+import Primitives
+
+/// The table `users`.
+struct UserStore: Sendable {
+    /// One sign-up per person at a time, until the transaction ends: a double click must not read as a taken username.
+    func lockSignUp(_ id: UserID, in transaction: EventTransaction) async throws {
+        try await transaction.query("SELECT pg_advisory_xact_lock(hashtextextended(\("sign-up " + id.description), 0))")
+    }
+
+    /// Adds a user.
+    ///
+    /// - Throws: `AuthError.alreadyOnboarded`, `AuthError.usernameTaken`.
+    func insert(_ user: User, clerkSubject: String, in transaction: EventTransaction) async throws {
+        let now = transaction.now
+        do {
+            let rows = try await transaction.query(
+                """
+                INSERT INTO users (id, clerk_subject, username, account_type, status, kyc_details, kyb_details,
+                    contact_details, created_at, updated_at)
+                VALUES (\(user.id.uuid), \(clerkSubject), \(user.username), \(user.accountType.rawValue),
+                    \(user.status.rawValue), \(user.details.kyc?.text), \(user.details.kyb?.text),
+                    \(user.details.contact?.text), \(now), \(now))
+                ON CONFLICT (id) DO NOTHING RETURNING id
+                """
+            )
+            guard !rows.isEmpty else { throw AuthError.alreadyOnboarded }
+        } catch let error as PostgresError where error.isUniqueViolation("users_username_unique") {
+            throw AuthError.usernameTaken
+        }
+    }
+
+    /// A user; nil before sign-up.
+    func find(_ id: UserID, on database: EventDatabase) async throws -> User? {
+        try await database.client.query(Self.select(id), as: id.uuid).first.map { try Self.user(id, $0) }
+    }
+
+    /// A user, locked until the transaction ends.
+    ///
+    /// - Throws: `AuthError.notOnboarded`.
+    func lock(_ id: UserID, in transaction: EventTransaction) async throws -> User {
+        guard let row = try await transaction.query(Self.select(id) + " FOR UPDATE").first else {
+            throw AuthError.notOnboarded
+        }
+        return try Self.user(id, row)
+    }
+
+    /// Replaces the details.
+    func update(
+        _ id: UserID,
+        details: SealedDetails,
+        status: OnboardingStatus,
+        in transaction: EventTransaction
+    ) async throws {
+        try await transaction.query(
+            """
+            UPDATE users SET kyc_details = \(details.kyc?.text), kyb_details = \(details.kyb?.text),
+                contact_details = \(details.contact?.text), status = \(status.rawValue), updated_at = \(transaction.now)
+            WHERE id = \(id.uuid)
+            """
+        )
+    }
+
+    /// Records what the provider says, unless something newer is known.
+    func setVerification(
+        _ id: UserID,
+        _ status: Open<VerificationStatus>,
+        sequence: Int64,
+        in transaction: EventTransaction
+    ) async throws {
+        try await transaction.stage(
+            """
+            UPDATE users SET verification_status = \(status.text), notification_sequence = \(sequence)
+            WHERE id = \(id.uuid) AND notification_sequence < \(sequence)
+            """
+        )
+    }
+
+    /// Forgets the details; false when the user is unknown or was erased before.
+    func erase(_ id: UserID, in transaction: EventTransaction) async throws -> Bool {
+        let rows = try await transaction.query(
+            """
+            UPDATE users SET kyc_details = NULL, kyb_details = NULL, contact_details = NULL,
+                erased_at = \(transaction.now), updated_at = \(transaction.now)
+            WHERE id = \(id.uuid) AND erased_at IS NULL RETURNING id
+            """
+        )
+        return !rows.isEmpty
+    }
+
+    private static func select(_ id: UserID) -> SQL {
+        """
+        SELECT username, account_type, status, verification_status, kyc_details, kyb_details, contact_details
+        FROM users WHERE id = \(id.uuid) AND erased_at IS NULL
+        """
+    }
+
+    private static func user(_ id: UserID, _ row: PostgresRow) throws -> User {
+        let (username, type, status, verification, kyc, kyb, contact) = try row.decode(
+            String.self,
+            String.self,
+            String.self,
+            String.self,
+            String?.self,
+            String?.self,
+            String?.self
+        )
+        // The table's checks allow no other words.
+        guard let accountType = AccountType(rawValue: type), let status = OnboardingStatus(rawValue: status) else {
+            throw StoredWordUnknown(table: "users")
+        }
+        return User(
+            id: id,
+            username: username,
+            accountType: accountType,
+            status: status,
+            verification: Open(verification),
+            details: SealedDetails(
+                kyc: kyc.map(Sealed.init),
+                kyb: kyb.map(Sealed.init),
+                contact: contact.map(Sealed.init)
+            )
+        )
+    }
+}
+
+/// A row holds a word that this version does not know: a newer version wrote it.
+struct StoredWordUnknown: Error {
+    let table: String
+}

@@ -1,0 +1,122 @@
+import AnchorClient
+import Contracts
+import Foundation
+import Messaging
+import Primitives
+import ServiceKit
+
+/// Job: makes the user a customer of the provider, once, whatever answer got lost.
+///
+/// The provider has no idempotency for customers, but allows one per e-mail address and echoes our metadata: so a lost
+/// answer is found again by address, and what is found is ours only if it carries our user id.
+struct CreateCustomer: Sendable {
+    let database: EventDatabase
+    let users: CustomerUserStore
+    let openDetails: OpenDetails
+    let provider: any CustomerProvider
+    let calls: ProviderCallLog
+
+    /// Runs the job; its key is the user id.
+    func callAsFunction(_ job: Job) async throws -> JobOutcome {
+        try await JobOutcome.of { try await self.run(job) }
+    }
+
+    private func run(_ job: Job) async throws -> JobOutcome {
+        guard let id = UserID(text: job.key), let user = try await self.users.find(id, as: nil, on: self.database)
+        else {
+            return .again(reason: "user_unknown", after: nil)
+        }
+        if user.anchorCustomerID != nil {
+            try await self.finish(job, user: id, customerID: nil)
+            return .done
+        }
+        let details = try await self.openDetails(user)
+        guard let form = Form(details, of: user) else { return try await self.waitForDetails(job, user: user) }
+        if job.attempt > 1, let known = try await self.provider.findCustomer(email: form.email, deadline: nil) {
+            return try await self.adopt(known, job, user: id)
+        }
+        do {
+            let created = try await self.calls.call("create_customer", "customer:\(id)", of: job) {
+                try await form.send(to: self.provider)
+            }
+            try await self.finish(job, user: id, customerID: created.id)
+            return .done
+        } catch let error as AnchorError where error.saysAlreadyExists {
+            guard let known = try await self.provider.findCustomer(email: form.email, deadline: nil) else {
+                return .again(reason: "exists_but_not_found", after: nil)
+            }
+            return try await self.adopt(known, job, user: id)
+        }
+    }
+
+    /// Takes over a customer that an earlier attempt created; somebody else's stays somebody else's.
+    private func adopt(_ known: CustomerSnapshot, _ job: Job, user: UserID) async throws -> JobOutcome {
+        guard known.metadata[ProviderForms.userIDKey] == user.description else {
+            return .failed(reason: "email_in_use")
+        }
+        try await self.finish(job, user: user, customerID: known.id)
+        return .done
+    }
+
+    /// Nothing to do until the user says more: `user.details_provided` runs the job again.
+    ///
+    /// The job ends under the lock of the user's row, which that event's handler takes too: so either we see the new
+    /// details here, or the handler sees a job that has ended and may be run again.
+    func waitForDetails(_ job: Job, user: CustomerUser) async throws -> JobOutcome {
+        try await self.database.transaction(cause: job.cause) { transaction in
+            let now = try await self.users.lock(user.id, in: transaction)
+            guard now?.authSequence == user.authSequence else { return .again(reason: "details_changed", after: .zero) }
+            try await job.finish(in: transaction)
+            return .done
+        }
+    }
+
+    private func finish(_ job: Job, user: UserID, customerID: String?) async throws {
+        try await self.database.transaction(cause: job.cause) { transaction in
+            guard let locked = try await self.users.lock(user, in: transaction) else { return }
+            try await job.finish(in: transaction)
+            if let customerID, locked.anchorCustomerID == nil {
+                try await self.users.setCustomerID(customerID, of: user, in: transaction)
+                let type = locked.accountType ?? Open(.personal)
+                let event = CustomerCreated(userID: user.uuid, anchorCustomerID: customerID, accountType: type)
+                try await transaction.publish(event, about: user)
+            }
+            try await transaction.requeue(
+                CustomerJob.startVerification,
+                key: user.description,
+                subject: user.description
+            )
+        }
+    }
+}
+
+/// The provider's form for a person or a business.
+private enum Form {
+    case individual(IndividualCustomer)
+    case business(BusinessCustomer)
+
+    init?(_ details: CustomerDetails, of user: CustomerUser) {
+        let form: Form?
+        if user.accountType?.value == .merchant {
+            form = ProviderForms.business(details, user: user.id).map(Form.business)
+        } else {
+            form = ProviderForms.individual(details, user: user.id).map(Form.individual)
+        }
+        guard let form else { return nil }
+        self = form
+    }
+
+    var email: String {
+        switch self {
+        case .individual(let person): person.email
+        case .business(let business): business.contact.email
+        }
+    }
+
+    func send(to provider: any CustomerProvider) async throws -> CustomerSnapshot {
+        switch self {
+        case .individual(let person): try await provider.createIndividualCustomer(person, deadline: nil)
+        case .business(let business): try await provider.createBusinessCustomer(business, deadline: nil)
+        }
+    }
+}

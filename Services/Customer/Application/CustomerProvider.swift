@@ -1,0 +1,39 @@
+import AnchorClient
+
+/// What customer asks of the provider.
+///
+/// Only jobs do.
+protocol CustomerProvider: Sendable {
+    func createIndividualCustomer(
+        _ customer: IndividualCustomer,
+        deadline: Duration?
+    ) async throws(AnchorError) -> CustomerSnapshot
+    func createBusinessCustomer(
+        _ customer: BusinessCustomer,
+        deadline: Duration?
+    ) async throws(AnchorError) -> CustomerSnapshot
+    func customer(id: String, deadline: Duration?) async throws(AnchorError) -> CustomerSnapshot
+    func findCustomer(email: String, deadline: Duration?) async throws(AnchorError) -> CustomerSnapshot?
+    func startIndividualVerification(
+        customerID: String,
+        _ verification: IndividualVerification,
+        deadline: Duration?
+    ) async throws(AnchorError)
+    func startBusinessVerification(customerID: String, deadline: Duration?) async throws(AnchorError)
+    func banks(deadline: Duration?) async throws(AnchorError) -> [Bank]
+    func verifyAccount(bank: String, number: String, deadline: Duration?) async throws(AnchorError) -> String?
+    func createCounterparty(_ draft: CounterpartyDraft, deadline: Duration?) async throws(AnchorError) -> Counterparty
+}
+
+extension AnchorClient: CustomerProvider {}
+
+/// The provider's words where contracts use the same ones.
+typealias ProviderAddress = PostalAddress
+
+extension AnchorError {
+    /// Whether a customer with this e-mail address exists.
+    var saysAlreadyExists: Bool {
+        guard case .refused(_, _, let code) = self else { return false }
+        return code == .alreadyExists
+    }
+}

@@ -1,0 +1,88 @@
+import AnchorClient
+import Contracts
+import Primitives
+
+/// Fills in the provider's forms from a user's details; nil while something is missing.
+enum ProviderForms {
+    /// The key under which the provider echoes our user id.
+    static let userIDKey = "user_id"
+
+    /// A person.
+    static func individual(_ details: CustomerDetails, user: UserID) -> IndividualCustomer? {
+        guard let person = details.person, let contact = details.contact, let name = Self.name(person.fullName),
+            contact.gender != nil
+        else { return nil }
+        return IndividualCustomer(
+            fullName: name,
+            address: Self.address(contact.address),
+            email: contact.email,
+            phoneNumber: contact.phone,
+            metadata: [Self.userIDKey: user.description]
+        )
+    }
+
+    /// A business; its director owns it all, as the sign-up form knows of nobody else.
+    static func business(_ details: CustomerDetails, user: UserID) -> BusinessCustomer? {
+        guard let business = details.business, let contact = details.contact, let industry = business.industry,
+            let type = business.registrationType, let bvn = business.businessBvn,
+            let registered = business.dateOfRegistration, let description = business.description,
+            let officer = Self.owner(business.director, contact)
+        else { return nil }
+        return BusinessCustomer(
+            detail: BusinessDetail(
+                industry: industry,
+                registrationType: type,
+                businessName: business.businessName,
+                businessBvn: bvn,
+                dateOfRegistration: registered,
+                description: description,
+                website: business.website
+            ),
+            contact: BusinessContact(
+                email: contact.email,
+                phoneNumber: contact.phone,
+                address: Self.address(contact.address)
+            ),
+            officers: [officer],
+            metadata: [Self.userIDKey: user.description]
+        )
+    }
+
+    /// What identifies a person.
+    static func verification(_ details: CustomerDetails) -> IndividualVerification? {
+        guard let person = details.person,
+            let gender = details.contact?.gender.flatMap({ IndividualVerification.Gender(rawValue: $0) })
+        else { return nil }
+        return IndividualVerification(bvn: person.bvn, dateOfBirth: person.dateOfBirth, gender: gender)
+    }
+
+    private static func owner(_ director: KYCDetails?, _ contact: ContactDetails) -> BusinessOfficer? {
+        guard let director, let name = Self.name(director.fullName) else { return nil }
+        return BusinessOfficer(
+            role: .owner,
+            fullName: name,
+            address: Self.address(contact.address),
+            dateOfBirth: director.dateOfBirth,
+            email: contact.email,
+            phoneNumber: contact.phone,
+            bvn: director.bvn,
+            title: "CEO",
+            percentageOwned: 100
+        )
+    }
+
+    private static func name(_ fullName: String) -> PersonName? {
+        NameParts(fullName).map { PersonName(firstName: $0.first, lastName: $0.last, middleName: $0.middle) }
+    }
+
+    /// The provider names states in upper case with underscores: AKWA_IBOM.
+    private static func address(_ address: Contracts.PostalAddress) -> ProviderAddress {
+        ProviderAddress(
+            line1: address.line1,
+            line2: address.line2,
+            city: address.city,
+            state: address.state.uppercased().split { $0 == " " || $0 == "-" }.joined(separator: "_"),
+            postalCode: address.postalCode
+        )
+    }
+}

@@ -1,0 +1,109 @@
+import AnchorClient
+import Contracts
+import Hummingbird
+import Messaging
+public import ServiceKit
+
+extension ServiceDefinition {
+    /// The customer service.
+    public static let customer = ServiceDefinition(
+        name: "customer",
+        keys: CustomerConfiguration.keys,
+        migrations: { try CustomerMigrations.all() },
+        build: { try CustomerParts(host: $0).wired() }
+    )
+}
+
+/// Every wire of the service.
+struct CustomerParts {
+    let host: ServiceHost
+    let configuration: CustomerConfiguration
+    let users = CustomerUserStore()
+    let beneficiaries = BeneficiaryStore()
+
+    init(host: ServiceHost) throws {
+        self.host = host
+        self.configuration = try CustomerConfiguration(host.settings.reader)
+    }
+
+    func wired() throws -> ServiceParts {
+        let messaging = try self.host.messaging(as: .customer) { _, work in
+            MessagingRuntime.Plan(
+                handlers: CustomerHandlers.make(users: self.users),
+                jobs: self.jobs(work),
+                schedules: [Heartbeat.schedule]
+            )
+        }
+        let internalRoutes = InternalController(
+            database: messaging.work,
+            users: self.users,
+            beneficiaries: self.beneficiaries,
+            restrictUser: RestrictUser(users: self.users)
+        )
+        return ServiceParts(router: self.router(messaging.requests), messaging: messaging) {
+            internalRoutes.add(to: $0)
+        }
+    }
+
+    private func jobs(_ work: EventDatabase) -> [JobDefinition] {
+        let provider = AnchorClient(
+            baseURL: self.configuration.anchorURL,
+            apiKey: self.configuration.anchorKey,
+            http: self.host.http,
+            deadline: ProviderCallLog.deadline,
+            circuit: AnchorCircuit(time: self.host.clock)
+        )
+        let calls = ProviderCallLog(database: work)
+        let openDetails = OpenDetails(keys: self.host.dataKeys)
+        return CustomerJobs.make(
+            createCustomer: CreateCustomer(
+                database: work,
+                users: self.users,
+                openDetails: openDetails,
+                provider: provider,
+                calls: calls
+            ),
+            startVerification: StartVerification(
+                database: work,
+                users: self.users,
+                openDetails: openDetails,
+                provider: provider,
+                calls: calls
+            ),
+            verifyBeneficiary: VerifyBeneficiary(
+                database: work,
+                users: self.users,
+                beneficiaries: self.beneficiaries,
+                keys: self.host.dataKeys,
+                provider: provider,
+                banks: BankDirectory(provider: provider, clock: self.host.clock),
+                calls: calls
+            )
+        )
+    }
+
+    private func router(_ requests: EventDatabase) -> Router<AppRequestContext> {
+        let mutation = Mutation(
+            database: requests,
+            executor: self.host.idempotency(),
+            index: self.configuration.index
+        )
+        let router = self.host.router()
+        let group = router.group().add(middleware: self.host.authentication())
+        BeneficiaryController(
+            mutation: mutation,
+            keys: self.host.dataKeys,
+            beneficiaries: self.beneficiaries,
+            addBeneficiary: AddBeneficiary(
+                users: self.users,
+                beneficiaries: self.beneficiaries,
+                index: self.configuration.index
+            ),
+            awaitVerification: AwaitVerification(database: requests, beneficiaries: self.beneficiaries),
+            chooseDefault: ChooseDefault(users: self.users, beneficiaries: self.beneficiaries),
+            removeBeneficiary: RemoveBeneficiary(users: self.users, beneficiaries: self.beneficiaries)
+        ).add(to: group)
+        SettingsController(mutation: mutation, changeSettings: ChangeSettings(users: self.users)).add(to: group)
+        return router
+    }
+}

@@ -1,0 +1,46 @@
+import Contracts
+import Foundation
+import Primitives
+
+/// A bank account of a user as stored; number and name sealed.
+struct Beneficiary: Sendable {
+    let id: UUID
+    let user: UserID
+    let accountNumber: Sealed
+    var accountName: Sealed?
+    let bankCode: String
+    var bankName: String?
+    var status: BeneficiaryStatus
+    var rejectReason: RejectReason?
+    var anchorCounterpartyID: String?
+    var isDefault: Bool
+    let createdAt: Date
+    var deletedAt: Date?
+
+    /// No user has more that are pending or verified.
+    static let limit = 20
+
+    /// The fields of the seals; other services open them by the same names.
+    static let numberField = "beneficiary.account_number"
+    static let nameField = "beneficiary.account_name"
+}
+
+/// How far the bank's confirmation is.
+enum BeneficiaryStatus: String, Sendable {
+    /// The bank is being asked.
+    case pending
+    /// The bank has said the holder's name.
+    case verified
+    /// The bank does not know the account.
+    case rejected
+}
+
+/// Why a beneficiary was rejected.
+enum RejectReason: String, Hashable, Sendable {
+    /// The bank has no such account.
+    case accountNotFound = "account_not_found"
+    /// The provider reaches no bank with that code.
+    case unknownBank = "unknown_bank"
+    /// The provider refuses the account.
+    case refusedByProvider = "refused_by_provider"
+}

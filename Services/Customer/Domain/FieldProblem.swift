@@ -1,0 +1,29 @@
+/// A field of a request that breaks a rule.
+///
+/// It never holds the value.
+struct FieldProblem: Error, Hashable, Sendable {
+    /// JSON pointer into the body.
+    let pointer: String
+    /// The rule.
+    let rule: FieldRule
+}
+
+/// The rules that fields obey.
+enum FieldRule: String, Hashable, Sendable, CaseIterable {
+    case accountNumber
+    case bankCode
+    case receivingPreference
+    case restriction
+    case reason
+
+    /// What the rule asks for, as one sentence to a person.
+    var sentence: String {
+        switch self {
+        case .accountNumber: "An account number has ten digits."
+        case .bankCode: "A bank code has six digits."
+        case .receivingPreference: "A receiving preference is external or wallet."
+        case .restriction: "A restriction is none, post_no_debit, frozen or closed."
+        case .reason: "A reason is a code of lower-case letters, digits and underscores."
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Hummingbird
+import Messaging
+import Primitives
+import Sealing
+import ServiceKit
+
+/// Runs a change in a transaction, once per idempotency key if the request has one.
+struct Mutation: Sendable {
+    let database: EventDatabase
+    let executor: IdempotentExecutor
+    /// Keys the hash of the request: a plain hash of a body with an account number could be searched for it.
+    let index: BlindIndex
+
+    /// Runs `body` for a request.
+    func run(
+        _ request: Request,
+        _ context: AppRequestContext,
+        _ body: (EventTransaction) async throws -> APIResponse
+    ) async throws -> APIResponse {
+        let user = try context.requireIdentity().userID
+        guard let key = try request.idempotencyKey() else {
+            return try await self.database.transaction(as: user, cause: context.cause, body)
+        }
+        let path = request.uri.path
+        let bytes = try await request.rawBody(context: context).bytes
+        let scope = IdempotencyScope(
+            user: user,
+            route: "\(request.method.rawValue) \(context.endpointPath ?? path)",
+            key: key,
+            fingerprint: self.fingerprint(RequestFingerprint(method: request.method.rawValue, path: path, body: bytes))
+        )
+        return try await self.executor.run(scope, in: self.database, context: context, body)
+    }
+
+    private func fingerprint(_ plain: RequestFingerprint) -> RequestFingerprint {
+        let keyed = self.index.index("request", Hex.encode(plain.bytes))
+        return RequestFingerprint(bytes: Hex.decode(keyed) ?? [])
+    }
+}

@@ -1,0 +1,9 @@
+import CustomerService
+import ServiceKit
+
+@main
+enum Main {
+    static func main() async {
+        await ServiceMain.run(.customer)
+    }
+}

@@ -1,0 +1,19 @@
+import Messaging
+
+/// Job -> what runs it.
+enum CustomerJobs {
+    /// The table.
+    ///
+    /// A lease covers the longest chain of calls of ten seconds each.
+    static func make(
+        createCustomer: CreateCustomer,
+        startVerification: StartVerification,
+        verifyBeneficiary: VerifyBeneficiary
+    ) -> [JobDefinition] {
+        [
+            JobDefinition(CustomerJob.createCustomer, lease: .seconds(90)) { try await createCustomer($0) },
+            JobDefinition(CustomerJob.startVerification, lease: .seconds(90)) { try await startVerification($0) },
+            JobDefinition(CustomerJob.verifyBeneficiary, lease: .seconds(90)) { try await verifyBeneficiary($0) },
+        ]
+    }
+}

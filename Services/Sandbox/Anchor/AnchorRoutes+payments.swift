@@ -1,0 +1,74 @@
+import Foundation
+import Hummingbird
+import Primitives
+
+extension AnchorRoutes {
+    func addPayments(to group: RouterGroup<SandboxContext>) {
+        let provider = self.provider
+        group.get("inbound-transfers/:id") { _, context in
+            let id = context.text("id")
+            let payment = try provider.store.read { $0.inbound[id] }.orNotFound("Inbound transfer")
+            return Response.json(single(payment.transferJSON))
+        }
+        group.get("payments/:id") { _, context in
+            let id = context.text("id")
+            let payment = provider.store.read { $0.inbound[id] }
+            guard let payment, payment.isSettled else { throw Refusal.notFound("Payment") }
+            return Response.json(single(payment.paymentJSON))
+        }
+        group.get("transactions") { request, _ in
+            let page = Page(request)
+            let account = request.query("accountId") ?? ""
+            let from = try Self.day(request.query("from")) ?? 0
+            let end = try Self.day(request.query("to")).map { $0 + 86_400_000 } ?? Int64.max
+            let json: JSON? = provider.store.read { state in
+                guard state.accounts[account] != nil else { return nil }
+                // Rows are in order of time, so the days cut a range.
+                let rows = (state.rows[account] ?? []).drop { $0.createdAt < from }.prefix { $0.createdAt < end }
+                return page.cut(rows) { $0.json }
+            }
+            return Response.json(try json.orNotFound("Deposit Account"))
+        }
+        group.post("transaction-notification") { request, _ in
+            let body = try await request.bytes()
+            let payment = try provider.perform { try $0.simulateTransfer(body) }
+            return Response.json(single(payment.paymentJSON))
+        }
+    }
+
+    private static func day(_ text: String?) throws -> Int64? {
+        guard let text else { return nil }
+        guard let date = Timestamp.parse(text.contains("T") ? text : text + "T00:00:00") else {
+            throw Refusal.badRequest("from and to must be dates")
+        }
+        return date.millisecondsSince1970
+    }
+}
+
+extension SandboxState {
+    /// The provider's own way to fund an account in its test environment.
+    mutating func simulateTransfer(_ body: [UInt8]) throws(Refusal) -> InboundPayment {
+        let document = try Document(body)
+        guard document.type == "Notification" else { throw .badRequest("data.type must be Notification") }
+        guard let amount = document.attributes.json["transactionAmount"]?.number, amount > 0 else {
+            throw .badRequest("transactionAmount must be a positive whole number")
+        }
+        let id = try document.relationships.link("destinationAccount").id
+        guard self.accounts[id] != nil else { throw .notFound("Deposit Account") }
+        let source = document.attributes.json["sourceAccount"]
+        let payment = InboundPayment(
+            id: self.newID("anc_inb_trsf"),
+            reference: self.newID("ref"),
+            accountID: id,
+            amount: amount,
+            payerName: source?["accountName"]?.text ?? "SANDBOX PAYER",
+            payerNumber: source?["accountNumber"]?.text ?? "0000000001",
+            narration: "simulated transfer",
+            events: .nip,
+            settleDelay: 0,
+            createdAt: self.now
+        )
+        self.receive(payment)
+        return payment
+    }
+}

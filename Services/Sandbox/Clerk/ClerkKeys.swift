@@ -1,0 +1,92 @@
+import CryptoExtras
+import Foundation
+import Primitives
+import Synchronization
+
+/// The signing keys of the stand-in for Clerk: the last one signs, all are published.
+///
+/// A key is made when it is first needed, because making one takes longer than everything else at start.
+final class ClerkKeys: Sendable {
+    /// One RSA key with its id.
+    struct Key: Sendable {
+        var id: String
+        var key: _RSA.Signing.PrivateKey
+    }
+
+    private struct Keys: Sendable {
+        var published: [Key] = []
+        var foreign: Key?
+    }
+
+    private static let maximum = 5
+    private let keys = Mutex(Keys())
+    private let path: String?
+
+    init(directory: String?) { self.path = directory.map { $0 + "/clerk-key.pem" } }
+
+    /// The key that signs.
+    func current() throws -> Key { try self.all()[0] }
+
+    /// All published keys, the one that signs first.
+    func all() throws -> [Key] {
+        try self.keys.withLock { keys in
+            if keys.published.isEmpty { keys.published = [try self.kept()] }
+            return keys.published
+        }
+    }
+
+    /// Never published: for tokens with a wrong signature.
+    func foreign() throws -> Key {
+        try self.keys.withLock { keys in
+            if let key = keys.foreign { return key }
+            let key = Self.named(try _RSA.Signing.PrivateKey(keySize: .bits2048))
+            keys.foreign = key
+            return key
+        }
+    }
+
+    /// Signs with a new key from now on; the old ones stay published unless they are to be forgotten.
+    func rotate(forgettingOld: Bool) throws -> Key {
+        let key = Self.named(try _RSA.Signing.PrivateKey(keySize: .bits2048))
+        try self.keep(key)
+        self.keys.withLock { keys in
+            keys.published = [key] + (forgettingOld ? [] : keys.published.prefix(Self.maximum - 1))
+        }
+        return key
+    }
+
+    private func kept() throws -> Key {
+        if let path, let text = try? String(contentsOfFile: path, encoding: .utf8) {
+            return Self.named(try _RSA.Signing.PrivateKey(pemRepresentation: text))
+        }
+        let key = Self.named(try _RSA.Signing.PrivateKey(keySize: .bits2048))
+        try self.keep(key)
+        return key
+    }
+
+    private func keep(_ key: Key) throws {
+        guard let path else { return }
+        let text = Data(key.key.pemRepresentation.utf8)
+        guard FileManager.default.createFile(atPath: path, contents: text, attributes: [.posixPermissions: 0o600])
+        else {
+            throw CocoaError(.fileWriteUnknown)
+        }
+    }
+
+    /// The id follows from the key, so that it is the same after a restart.
+    private static func named(_ key: _RSA.Signing.PrivateKey) -> Key {
+        Key(id: "ins_" + Hex.encode(key.publicKey.derRepresentation.suffix(25).prefix(12)), key: key)
+    }
+
+    /// The published set.
+    func jwks() throws -> JSON {
+        let keys = try self.all().map { key in
+            let parts = try key.key.publicKey.getKeyPrimitives()
+            return JSON.object([
+                "use": "sig", "kty": "RSA", "alg": "RS256", "kid": .string(key.id),
+                "n": .string(Base64URL.encode(parts.modulus)), "e": .string(Base64URL.encode(parts.publicExponent)),
+            ])
+        }
+        return ["keys": .array(keys)]
+    }
+}

@@ -1,0 +1,49 @@
+import Hummingbird
+import Logging
+
+/// The control API under `/sandbox`: no key, for tests and people on the same machine.
+struct ControlRoutes: Sendable {
+    let provider: Provider
+    let sender: WebhookSender
+    let recorder: PushRecorder
+    let certificate: String?
+    let configuration: SandboxConfiguration
+
+    func add(to router: Router<SandboxContext>) {
+        let group = router.group("sandbox")
+        self.addState(to: group)
+        self.addSwitches(to: group)
+        self.addFaults(to: group)
+        self.addMoney(to: group)
+        self.addLog(to: group)
+        self.addWebhooks(to: group)
+        self.addPushes(to: group)
+    }
+
+    private func addState(to group: RouterGroup<SandboxContext>) {
+        let control = self
+        group.get("health") { _, _ in Response.json(["status": "ok"]) }
+        group.post("reset") { _, _ in
+            try control.provider.reset(control.configuration)
+            control.recorder.clear()
+            return Response.json(["status": "ok"])
+        }
+    }
+
+    private func addPushes(to group: RouterGroup<SandboxContext>) {
+        let control = self
+        group.get("apns/pushes") { request, _ in
+            let after = request.query("after").flatMap { Int64($0) } ?? 0
+            return Response.json(control.recorder.list(after: after, limit: Self.limit(request)))
+        }
+        group.get("apns/certificate") { _, _ in
+            let pem = try control.certificate.orNotFound("Certificate")
+            return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: pem)))
+        }
+    }
+
+    /// A bounded page size.
+    static func limit(_ request: Request) -> Int {
+        min(max(request.query("limit").flatMap { Int($0) } ?? 100, 1), 1000)
+    }
+}

@@ -1,0 +1,59 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Makes requests go wrong as a rule, the header `x-sandbox-fault` or the metadata `sandbox_fault` says.
+struct FaultMiddleware: RouterMiddleware {
+    typealias Context = SandboxContext
+
+    let provider: Provider
+
+    func handle(
+        _ request: Request,
+        context: SandboxContext,
+        next: @concurrent (Request, SandboxContext) async throws -> Response
+    ) async throws -> Response {
+        var request = request
+        let body = try await request.collectBody(upTo: SandboxContext.maximumBodyBytes)
+        guard let fault = self.fault(for: request, body) else { return try await next(request, context) }
+        switch fault {
+        case .delay(let time):
+            try await Task.sleep(for: .milliseconds(time))
+            return try await next(request, context)
+        case .status(let status): return Response.refusing(.fault(status: status))
+        case .statusAfter(let status):
+            _ = try await next(request, context)
+            return Response.refusing(.fault(status: status))
+        case .dropBefore: return try await Self.drop(context)
+        case .dropAfter:
+            _ = try await next(request, context)
+            return try await Self.drop(context)
+        case .lateCommit(let time):
+            let key = request.headers[.anchorIdempotentKey]
+            self.provider.takeLate(body: Array(body.readableBytesView), idempotencyKey: key, after: time)
+            return try await Self.drop(context)
+        }
+    }
+
+    private func fault(for request: Request, _ body: ByteBuffer) -> Fault? {
+        if let text = request.headers[.sandboxFault], let fault = Fault(text) { return fault }
+        if request.method == .post, body.readableBytesView.firstRange(of: Self.metadataKey) != nil,
+            let text = JSON(parsing: body.readableBytesView)?["data"]?["attributes"]?["metadata"]?["sandbox_fault"]?
+                .text,
+            let fault = Fault(text)
+        {
+            return fault
+        }
+        return self.provider.faults.take(method: request.method.rawValue, path: request.uri.path) {
+            String(buffer: body)
+        }
+    }
+
+    private static let metadataKey = Array("sandbox_fault".utf8)
+
+    /// Closes the connection; the answer that is returned goes nowhere.
+    private static func drop(_ context: SandboxContext) async throws -> Response {
+        try? await context.channel.close()
+        return Response(status: .internalServerError)
+    }
+}

@@ -1,0 +1,106 @@
+import AsyncHTTPClient
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import HummingbirdHTTP2
+public import Logging
+import NIOCore
+public import Primitives
+public import ServiceLifecycle
+import UnixSignals
+
+/// The whole stand-in: provider, Clerk and push service with one control API.
+public struct SandboxApplication: Service {
+    private let services: [any Service]
+    private let http: HTTPClient
+    private let logger: Logger
+
+    /// Wires everything.
+    ///
+    /// - Parameters:
+    ///   - configuration: From the environment or a test.
+    ///   - time: The clock.
+    ///   - logger: For problems; requests are not logged.
+    ///   - onListening: Called with the port once requests can come.
+    ///   - onListeningForPushes: The same for the push port.
+    /// - Throws: When the state cannot be read or a key cannot be made.
+    public init(
+        configuration: SandboxConfiguration,
+        time: any TimeSource = SystemClock(),
+        logger: Logger,
+        onListening: @escaping @Sendable (Int) async -> Void = { _ in },
+        onListeningForPushes: @escaping @Sendable (Int) async -> Void = { _ in }
+    ) throws {
+        let http = HTTPClient(eventLoopGroupProvider: .singleton)
+        let sender = WebhookSender(http: http, logger: logger)
+        let provider = try Provider(configuration: configuration, sender: sender, time: time, logger: logger)
+        let keys = ClerkKeys(directory: configuration.stateDirectory)
+        let recorder = PushRecorder()
+        let certificate = try configuration.pushPort.map { _ in try SelfSignedCertificate(now: time.now) }
+        let control = ControlRoutes(
+            provider: provider,
+            sender: sender,
+            recorder: recorder,
+            certificate: certificate?.pem,
+            configuration: configuration
+        )
+        let router = Self.router()
+        AnchorRoutes(provider: provider, apiKey: configuration.apiKey).add(to: router)
+        ClerkRoutes(keys: keys, issuer: configuration.clerkIssuer, time: time).add(to: router)
+        control.add(to: router)
+        var services: [any Service] = [provider]
+        services.append(Self.server(router, configuration, configuration.port, .http1(), logger, onListening))
+        if let port = configuration.pushPort, let certificate {
+            let pushes = Self.router()
+            APNsRoutes(recorder: recorder, provider: provider).add(to: pushes)
+            let builder = try HTTPServerBuilder.http2Upgrade(tlsConfiguration: certificate.tls)
+            services.append(Self.server(pushes, configuration, port, builder, logger, onListeningForPushes))
+        }
+        self.services = services
+        self.http = http
+        self.logger = logger
+    }
+
+    private static func router() -> Router<SandboxContext> {
+        let router = Router(context: SandboxContext.self)
+        router.middlewares.add(RefusalMiddleware())
+        return router
+    }
+
+    private static func server(
+        _ router: Router<SandboxContext>,
+        _ configuration: SandboxConfiguration,
+        _ port: Int,
+        _ builder: HTTPServerBuilder,
+        _ logger: Logger,
+        _ onListening: @escaping @Sendable (Int) async -> Void
+    ) -> some Service {
+        Application(
+            router: router,
+            server: builder,
+            configuration: .init(address: .hostname(configuration.host, port: port), serverName: nil),
+            onServerRunning: { channel in await onListening(channel.localAddress?.port ?? port) },
+            logger: logger
+        )
+    }
+
+    /// Serves until shut down or cancelled.
+    public func run() async throws {
+        let group = ServiceGroup(configuration: .init(services: self.services, logger: self.logger))
+        do {
+            try await group.run()
+        } catch {
+            try? await self.http.shutdown()
+            throw error
+        }
+        try await self.http.shutdown()
+    }
+
+    /// Serves until SIGTERM or SIGINT.
+    public func runUntilSignal() async throws {
+        let group = ServiceGroup(
+            configuration: .init(services: [self], gracefulShutdownSignals: [.sigterm, .sigint], logger: self.logger)
+        )
+        try await group.run()
+    }
+}

@@ -1,0 +1,5 @@
+/// What other threads may ask about a publisher.
+struct PublisherStatus: Sendable {
+    var isConnected = false
+    var isBlocked = false
+}

@@ -1,0 +1,68 @@
+public import Foundation
+public import Primitives
+
+/// Money that came in from a bank.
+public struct InboundPayment: Sendable, Hashable {
+    /// The provider's id of the payment: credit once per id.
+    public var id: String
+    /// The provider's reference; one of ours when money of ours came back.
+    public var reference: String?
+    /// The amount.
+    public var amount: Money
+    /// The deposit account it went to, when the answer names it.
+    public var accountID: String?
+    /// Whether the money is there to spend.
+    public var isSettled: Bool
+    /// When it was paid, if said readably.
+    public var paidAt: Date?
+    /// Who paid.
+    ///
+    /// Personal data.
+    public var payer: Payer?
+    /// What the payer wrote.
+    ///
+    /// Personal data.
+    public var narration: String?
+
+    /// Who paid.
+    ///
+    /// Personal data.
+    public struct Payer: Sendable, Hashable {
+        /// The name the paying bank sent.
+        public var accountName: String?
+        /// The number paid from.
+        public var accountNumber: String?
+        /// The paying bank.
+        public var bankName: String?
+    }
+}
+
+/// One row of an account's history at the provider.
+public struct AccountTransaction: Sendable, Hashable {
+    /// Which way the money went.
+    public enum Direction: String, Sendable, Hashable {
+        /// In.
+        case credit = "CREDIT"
+        /// Out.
+        case debit = "DEBIT"
+    }
+
+    /// The provider's id of the row.
+    public var id: String
+    /// The amount, never negative.
+    public var amount: Money
+    /// In or out; nil for a word this version does not know.
+    public var direction: Direction?
+    /// The reference, if any.
+    public var reference: String?
+    /// When, if said readably.
+    public var createdAt: Date?
+}
+
+/// One page of an account's history.
+public struct AccountTransactionPage: Sendable, Hashable {
+    /// The rows.
+    public var rows: [AccountTransaction]
+    /// Whether there is another page.
+    public var hasMore: Bool
+}

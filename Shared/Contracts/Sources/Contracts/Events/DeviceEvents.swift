@@ -1,0 +1,61 @@
+import Foundation
+
+/// A device key may approve payments.
+///
+/// Published by auth.
+public struct DeviceRegistered: EventData {
+    /// `device.registered`.
+    public static let type: EventType = "device.registered"
+
+    /// The person or business.
+    public var userID: UUID
+    /// The device.
+    public var deviceID: UUID
+    /// P-256 public key, X9.63 uncompressed, base64url.
+    public var publicKey: String
+    /// RFC 3339, UTC; the first day has a lower limit.
+    public var activatedAt: String
+
+    /// Puts the values together.
+    public init(userID: UUID, deviceID: UUID, publicKey: String, activatedAt: String) {
+        self.userID = userID
+        self.deviceID = deviceID
+        self.publicKey = publicKey
+        self.activatedAt = activatedAt
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case deviceID = "device_id"
+        case publicKey = "public_key"
+        case activatedAt = "activated_at"
+    }
+}
+
+/// A device key no longer approves anything.
+///
+/// Published by auth.
+public struct DeviceRevoked: EventData {
+    /// `device.revoked`.
+    public static let type: EventType = "device.revoked"
+
+    /// The person or business.
+    public var userID: UUID
+    /// The device.
+    public var deviceID: UUID
+    /// RFC 3339, UTC.
+    public var revokedAt: String
+
+    /// Puts the values together.
+    public init(userID: UUID, deviceID: UUID, revokedAt: String) {
+        self.userID = userID
+        self.deviceID = deviceID
+        self.revokedAt = revokedAt
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case deviceID = "device_id"
+        case revokedAt = "revoked_at"
+    }
+}

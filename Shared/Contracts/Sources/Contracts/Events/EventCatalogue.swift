@@ -1,0 +1,124 @@
+/// What an event's `subject` names.
+public enum SubjectKind: String, Sendable {
+    /// A user id.
+    case user
+    /// A transaction id.
+    case transaction
+    /// An id the provider made, or our reference.
+    case provider
+    /// The publishing service.
+    case service
+}
+
+/// One kind of event: who publishes it, about what, and who listens.
+public struct EventDefinition: Sendable {
+    /// The kind.
+    public let type: EventType
+    /// The major version published now.
+    public let majorVersion: Int
+    /// Who publishes it.
+    public let source: ServiceName
+    /// What the subject names.
+    public let subject: SubjectKind
+    /// Who listens.
+    public let consumers: [ServiceName]
+
+    init<Data: EventData>(
+        _ data: Data.Type,
+        from source: ServiceName,
+        about subject: SubjectKind,
+        to consumers: ServiceName...
+    ) {
+        self.type = data.type
+        self.majorVersion = data.majorVersion
+        self.source = source
+        self.subject = subject
+        self.consumers = consumers
+    }
+}
+
+/// The table of all events.
+///
+/// Queues and bindings are declared from it, and documents are generated from it.
+public enum EventCatalogue {
+    /// Every kind of event there is.
+    public static let all: [EventDefinition] = [
+        EventDefinition(
+            UserCreated.self,
+            from: .auth,
+            about: .user,
+            to: .customer,
+            .transaction,
+            .subscription,
+            .notification
+        ),
+        EventDefinition(UserDetailsProvided.self, from: .auth, about: .user, to: .customer),
+        EventDefinition(
+            UserErased.self,
+            from: .auth,
+            about: .user,
+            to: .customer,
+            .account,
+            .transaction,
+            .notification
+        ),
+        EventDefinition(DeviceRegistered.self, from: .auth, about: .user, to: .transaction, .notification),
+        EventDefinition(DeviceRevoked.self, from: .auth, about: .user, to: .transaction, .notification),
+        EventDefinition(AuthHeartbeat.self, from: .auth, about: .service, to: .transaction),
+        EventDefinition(CustomerCreated.self, from: .customer, about: .user, to: .notification, .account),
+        EventDefinition(UserSettingsChanged.self, from: .customer, about: .user, to: .transaction),
+        EventDefinition(UserRestricted.self, from: .customer, about: .user, to: .transaction, .notification),
+        EventDefinition(BeneficiaryAdded.self, from: .customer, about: .user, to: .transaction),
+        EventDefinition(BeneficiaryRemoved.self, from: .customer, about: .user, to: .transaction),
+        EventDefinition(BeneficiaryDefaulted.self, from: .customer, about: .user, to: .transaction),
+        EventDefinition(CustomerHeartbeat.self, from: .customer, about: .service, to: .transaction),
+        EventDefinition(AccountOpened.self, from: .account, about: .user, to: .transaction, .notification),
+        EventDefinition(WalletCredited.self, from: .account, about: .user, to: .transaction, .notification, .analytics),
+        EventDefinition(TransactionCreated.self, from: .transaction, about: .transaction),
+        EventDefinition(
+            TransactionCompleted.self,
+            from: .transaction,
+            about: .transaction,
+            to: .analytics,
+            .notification
+        ),
+        EventDefinition(TransactionFailed.self, from: .transaction, about: .transaction, to: .analytics, .notification),
+        EventDefinition(
+            TransactionReversed.self,
+            from: .transaction,
+            about: .transaction,
+            to: .analytics,
+            .notification
+        ),
+        EventDefinition(TransferReroutedInternal.self, from: .transaction, about: .transaction, to: .notification),
+        EventDefinition(ExternalSlotTaken.self, from: .transaction, about: .user, to: .subscription),
+        EventDefinition(ExternalSlotReleased.self, from: .transaction, about: .user, to: .subscription),
+        EventDefinition(SubscriptionActivated.self, from: .subscription, about: .user, to: .transaction, .notification),
+        EventDefinition(SubscriptionLapsed.self, from: .subscription, about: .user, to: .transaction, .notification),
+        EventDefinition(UsageAdjusted.self, from: .subscription, about: .user, to: .transaction),
+        EventDefinition(SubscriptionHeartbeat.self, from: .subscription, about: .service, to: .transaction),
+        EventDefinition(
+            CustomerVerified.self,
+            from: .notification,
+            about: .user,
+            to: .account,
+            .customer,
+            .transaction,
+            .auth
+        ),
+        EventDefinition(CustomerRejected.self, from: .notification, about: .user, to: .customer, .auth),
+        EventDefinition(ProviderAccountOpened.self, from: .notification, about: .provider, to: .account),
+        EventDefinition(ProviderTransferUpdated.self, from: .notification, about: .provider, to: .transaction),
+        EventDefinition(ProviderPaymentReceived.self, from: .notification, about: .provider, to: .account),
+    ]
+
+    private static let byType = Dictionary(uniqueKeysWithValues: EventCatalogue.all.map { ($0.type, $0) })
+
+    /// The definition of a kind of event; nil when this version does not know it.
+    public static func definition(of type: EventType) -> EventDefinition? { self.byType[type] }
+
+    /// What a service listens to.
+    public static func types(consumedBy service: ServiceName) -> [EventType] {
+        self.all.filter { $0.consumers.contains(service) }.map(\.type)
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+/// A plan is active.
+///
+/// Published by subscription.
+public struct SubscriptionActivated: EventData {
+    /// `subscription.activated`.
+    public static let type: EventType = "subscription.activated"
+
+    /// The person or business.
+    public var userID: UUID
+    /// The plan.
+    public var plan: String
+    /// RFC 3339, UTC.
+    public var activeUntil: String
+
+    /// Puts the values together.
+    public init(userID: UUID, plan: String, activeUntil: String) {
+        self.userID = userID
+        self.plan = plan
+        self.activeUntil = activeUntil
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case plan
+        case activeUntil = "active_until"
+    }
+}
+
+/// A plan is no longer active.
+///
+/// Published by subscription.
+public struct SubscriptionLapsed: EventData {
+    /// `subscription.lapsed`.
+    public static let type: EventType = "subscription.lapsed"
+
+    /// The person or business.
+    public var userID: UUID
+    /// The plan.
+    public var plan: String
+
+    /// Puts the values together.
+    public init(userID: UUID, plan: String) {
+        self.userID = userID
+        self.plan = plan
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case plan
+    }
+}
+
+/// The count of free external transfers is to be corrected.
+///
+/// Published by subscription.
+public struct UsageAdjusted: EventData {
+    /// `usage.adjusted`.
+    public static let type: EventType = "usage.adjusted"
+
+    /// The person or business.
+    public var userID: UUID
+    /// Unique; applied once.
+    public var adjustmentID: UUID
+    /// First day of the month in Lagos, yyyy-MM-dd.
+    public var month: String
+    /// Added to the count.
+    public var delta: Int
+
+    /// Puts the values together.
+    public init(userID: UUID, adjustmentID: UUID, month: String, delta: Int) {
+        self.userID = userID
+        self.adjustmentID = adjustmentID
+        self.month = month
+        self.delta = delta
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case adjustmentID = "adjustment_id"
+        case month
+        case delta
+    }
+}

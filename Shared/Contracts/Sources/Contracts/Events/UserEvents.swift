@@ -1,0 +1,166 @@
+import Foundation
+
+/// Somebody completed sign-up.
+///
+/// Published by auth.
+public struct UserCreated: EventData {
+    /// `user.created`.
+    public static let type: EventType = "user.created"
+
+    /// The person or business.
+    public var userID: UUID
+    /// Unique, lower case.
+    public var username: String
+    /// Personal or merchant.
+    public var accountType: Open<AccountType>
+    /// `KYCDetails` of a person, sealed.
+    public var kycDetails: Sealed?
+    /// `KYBDetails` of a merchant, sealed.
+    public var kybDetails: Sealed?
+    /// `ContactDetails` the provider needs, sealed; absent until given.
+    public var contactDetails: Sealed?
+
+    /// Puts the values together.
+    public init(
+        userID: UUID,
+        username: String,
+        accountType: Open<AccountType>,
+        kycDetails: Sealed? = nil,
+        kybDetails: Sealed? = nil,
+        contactDetails: Sealed? = nil
+    ) {
+        self.userID = userID
+        self.username = username
+        self.accountType = accountType
+        self.kycDetails = kycDetails
+        self.kybDetails = kybDetails
+        self.contactDetails = contactDetails
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case username
+        case accountType = "account_type"
+        case kycDetails = "kyc_details"
+        case kybDetails = "kyb_details"
+        case contactDetails = "contact_details"
+    }
+}
+
+/// The details the provider needs are complete or were corrected.
+///
+/// Published by auth.
+public struct UserDetailsProvided: EventData {
+    /// `user.details_provided`.
+    public static let type: EventType = "user.details_provided"
+
+    /// The person or business.
+    public var userID: UUID
+    /// Personal or merchant.
+    public var accountType: Open<AccountType>
+    /// `KYCDetails` of a person, sealed.
+    public var kycDetails: Sealed?
+    /// `KYBDetails` of a merchant, sealed.
+    public var kybDetails: Sealed?
+    /// `ContactDetails`, sealed.
+    public var contactDetails: Sealed
+
+    /// Puts the values together.
+    public init(
+        userID: UUID,
+        accountType: Open<AccountType>,
+        kycDetails: Sealed? = nil,
+        kybDetails: Sealed? = nil,
+        contactDetails: Sealed
+    ) {
+        self.userID = userID
+        self.accountType = accountType
+        self.kycDetails = kycDetails
+        self.kybDetails = kybDetails
+        self.contactDetails = contactDetails
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case accountType = "account_type"
+        case kycDetails = "kyc_details"
+        case kybDetails = "kyb_details"
+        case contactDetails = "contact_details"
+    }
+}
+
+/// The data key of a user was destroyed: sealed values can no longer be read.
+///
+/// Published by auth.
+public struct UserErased: EventData {
+    /// `user.erased`.
+    public static let type: EventType = "user.erased"
+
+    /// The person or business.
+    public var userID: UUID
+
+    /// Puts the values together.
+    public init(userID: UUID) {
+        self.userID = userID
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+    }
+}
+
+/// The settings of a user, whole, after a change.
+///
+/// Published by customer.
+public struct UserSettingsChanged: EventData {
+    /// `user.settings_changed`.
+    public static let type: EventType = "user.settings_changed"
+
+    /// The person or business.
+    public var userID: UUID
+    /// False: a receive-only merchant.
+    public var allowSending: Bool
+    /// Where payments should land.
+    public var receivingPreference: Open<ReceivingPreference>
+
+    /// Puts the values together.
+    public init(userID: UUID, allowSending: Bool, receivingPreference: Open<ReceivingPreference>) {
+        self.userID = userID
+        self.allowSending = allowSending
+        self.receivingPreference = receivingPreference
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case allowSending = "allow_sending"
+        case receivingPreference = "receiving_preference"
+    }
+}
+
+/// What a user may do was narrowed or widened.
+///
+/// Published by customer.
+public struct UserRestricted: EventData {
+    /// `user.restricted`.
+    public static let type: EventType = "user.restricted"
+
+    /// The person or business.
+    public var userID: UUID
+    /// The restriction now in force.
+    public var restriction: Open<Restriction>
+    /// A code, never free text.
+    public var reason: String
+
+    /// Puts the values together.
+    public init(userID: UUID, restriction: Open<Restriction>, reason: String) {
+        self.userID = userID
+        self.restriction = restriction
+        self.reason = reason
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case restriction
+        case reason
+    }
+}

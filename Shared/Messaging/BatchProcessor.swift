@@ -1,0 +1,205 @@
+import Contracts
+import Foundation
+import Logging
+import Postgres
+import Primitives
+
+/// Handles batches of events, each batch in order in one transaction, exactly once in effect.
+///
+/// In the transaction: lock the parked keys of the batch's subjects, leave out what the inbox knows, run the handlers,
+/// write the inbox rows. A repeated event that another process handles at the same time meets it in the inbox's primary
+/// key: one of the two rolls back and then finds the other's row.
+struct BatchProcessor: Sendable {
+    let handlers: EventHandlers
+    let database: EventDatabase
+    let logger: Logger
+
+    /// How a batch ended for one event.
+    private enum Outcome: String {
+        case handled
+        case parked
+    }
+
+    private struct Record {
+        let event: IncomingEvent
+        let outcome: Outcome
+        let microseconds: Int32
+    }
+
+    /// Handles events in order. Returns when all of them are handled or parked; throws only on cancellation.
+    func process(_ events: [IncomingEvent]) async throws {
+        var backoff = Backoff()
+        while !events.isEmpty {
+            do {
+                return try await self.attempt(events)
+            } catch {
+                try Task.checkCancellation()
+                if Self.isPassing(error) {
+                    self.logger.notice("batch repeated", metadata: ["error": "\(Self.code(of: error))"])
+                    try await Task.sleep(for: backoff.next())
+                } else if let event = events.first, events.count == 1 {
+                    return try await self.park(event, reason: Self.code(of: error))
+                } else {
+                    for event in events { try await self.process([event]) }
+                    return
+                }
+            }
+        }
+    }
+
+    /// Puts an event aside without running its handler.
+    func park(_ event: IncomingEvent, reason: String) async throws {
+        self.logger.error(
+            "event parked",
+            metadata: ["event": "\(event.attributes.id)", "type": "\(event.attributes.type.rawValue)", "reason": "\(reason)"]
+        )
+        var backoff = Backoff()
+        while true {
+            do {
+                try await self.database.transaction(cause: event.cause) { transaction in
+                    guard try await self.unknown([event], transaction).first != nil else { return }
+                    try await Self.insertParked(event, reason: reason, transaction)
+                    try await Self.insertRecords([Record(event: event, outcome: .parked, microseconds: 0)], transaction)
+                }
+                return
+            } catch {
+                try Task.checkCancellation()
+                self.logger.warning("parking repeated", metadata: ["error": "\(Self.code(of: error))"])
+                try await Task.sleep(for: backoff.next())
+            }
+        }
+    }
+
+    // MARK: One attempt
+
+    private func attempt(_ events: [IncomingEvent]) async throws {
+        try await self.database.client.withTransaction { sql in
+            let pipeline = StatementPipeline(sql)
+            let own = EventTransaction(pipeline, cause: Cause(), tools: self.database.tools)
+            var parkedSubjects = try await self.lockParkedKeys(events, own)
+            let oldestDay = try await self.unknownLimit(own)
+            var records: [Record] = []
+            for event in try await self.unknown(events, own) {
+                let transaction = EventTransaction(pipeline, cause: event.cause, tools: self.database.tools)
+                let subject = event.attributes.subject
+                if parkedSubjects.contains(subject) {
+                    try await Self.insertParked(event, reason: "behind_parked_event", transaction)
+                    records.append(Record(event: event, outcome: .parked, microseconds: 0))
+                } else if let problem = self.problem(with: event, oldestDay: oldestDay) {
+                    try await Self.insertParked(event, reason: problem.rawValue, transaction)
+                    parkedSubjects.insert(subject)
+                    records.append(Record(event: event, outcome: .parked, microseconds: 0))
+                } else {
+                    let duration = try await self.handle(event, transaction)
+                    records.append(Record(event: event, outcome: .handled, microseconds: duration))
+                }
+            }
+            try await Self.insertRecords(records, own)
+            try await pipeline.flush()
+            CrashPoint.reach("before_commit")
+        }
+        CrashPoint.reach("after_commit_before_ack")
+        self.database.wake()
+    }
+
+    private func handle(_ event: IncomingEvent, _ transaction: EventTransaction) async throws -> Int32 {
+        // Bound to types we do not listen to only by an older version of ourselves: nothing to do.
+        guard let entry = self.handlers.entries[event.attributes.type] else { return 0 }
+        let start = ContinuousClock.now
+        try await entry.handle(event.attributes, event.body, transaction)
+        return Int32(clamping: Int64((ContinuousClock.now - start) / .microseconds(1)))
+    }
+
+    private func problem(with event: IncomingEvent, oldestDay: Int64?) -> EventProblem? {
+        if let oldestDay, let made = event.attributes.id.version7Milliseconds, made < oldestDay {
+            return .beyondDedupeWindow
+        }
+        guard let entry = self.handlers.entries[event.attributes.type] else { return nil }
+        return event.attributes.majorVersion == entry.majorVersion ? nil : .unknownVersion
+    }
+
+    private func lockParkedKeys(_ events: [IncomingEvent], _ transaction: EventTransaction) async throws -> Set<String> {
+        let subjects = Array(Set(events.map(\.attributes.subject)))
+        let rows = try await transaction.query(
+            "SELECT subject FROM parked_keys WHERE subject = ANY(\(subjects)) ORDER BY subject FOR UPDATE"
+        )
+        return Set(try rows.map { try $0.decode(String.self) })
+    }
+
+    /// Start of the oldest day the inbox still remembers, in milliseconds since 1970.
+    private func unknownLimit(_ transaction: EventTransaction) async throws -> Int64? {
+        let rows = try await transaction.query("SELECT (oldest_inbox_day() - date '1970-01-01')::bigint * 86400000")
+        return try rows.first?.decode(Int64?.self)
+    }
+
+    /// The events that the inbox does not know, each once, in order.
+    private func unknown(_ events: [IncomingEvent], _ transaction: EventTransaction) async throws -> [IncomingEvent] {
+        let ids = events.map(\.attributes.id)
+        let rows = try await transaction.query(
+            """
+            SELECT u.id FROM unnest(\(ids)) AS u(id)
+            WHERE EXISTS (SELECT 1 FROM inbox i WHERE i.day = uuid_v7_day(u.id) AND i.id = u.id)
+            """
+        )
+        var seen = Set(try rows.map { try $0.decode(UUID.self) })
+        return events.filter { seen.insert($0.attributes.id).inserted }
+    }
+
+    // MARK: Rows
+
+    private static func insertParked(
+        _ event: IncomingEvent,
+        reason: String,
+        _ transaction: EventTransaction
+    ) async throws {
+        let (attributes, now) = (event.attributes, transaction.now)
+        try await transaction.stage(
+            """
+            INSERT INTO parked_keys (subject, reason, parked_at) VALUES (\(attributes.subject), \(reason), \(now))
+            ON CONFLICT (subject) DO NOTHING
+            """
+        )
+        try await transaction.stage(
+            """
+            INSERT INTO parked_events (subject, id, type, body, reason, parked_at)
+            VALUES (\(attributes.subject), \(attributes.id), \(attributes.type.rawValue),
+                \(String(decoding: event.body, as: UTF8.self)), \(reason), \(now))
+            ON CONFLICT (id) DO NOTHING
+            """
+        )
+    }
+
+    private static func insertRecords(_ records: [Record], _ transaction: EventTransaction) async throws {
+        guard !records.isEmpty else { return }
+        let attributes = records.map(\.event.attributes)
+        try await transaction.stage(
+            """
+            INSERT INTO inbox
+                (day, id, source, type, subject, sequence, correlation_id, outcome, microseconds, handled_at)
+            SELECT uuid_v7_day(r.id), r.id, r.source, r.type, r.subject, r.sequence, r.correlation, r.outcome,
+                r.microseconds, \(transaction.now)
+            FROM unnest(\(attributes.map(\.id)), \(attributes.map(\.source)), \(attributes.map(\.type.rawValue)),
+                \(attributes.map(\.subject)), \(attributes.map(\.sequence)), \(attributes.map(\.correlationid)),
+                \(records.map(\.outcome.rawValue)), \(records.map { Int64($0.microseconds) }))
+                AS r(id, source, type, subject, sequence, correlation, outcome, microseconds)
+            """
+        )
+    }
+
+    // MARK: Errors
+
+    /// Whether the same batch may succeed when repeated: nothing was wrong with the events themselves.
+    ///
+    /// A unique violation of the inbox means that another process handled one of them a moment ago.
+    private static func isPassing(_ error: any Error) -> Bool {
+        guard let error = PostgresError.first(in: error) else { return error is CancellationError }
+        return error.isRetryable || error.constraint?.hasPrefix("inbox") == true
+    }
+
+    /// A code for people; never the text of the data.
+    static func code(of error: any Error) -> String {
+        if let problem = error as? EventProblem { return problem.rawValue }
+        if let error = PostgresError.first(in: error) { return "database_\(error.sqlState ?? "error")" }
+        return String(describing: Swift.type(of: error))
+    }
+}

@@ -1,0 +1,18 @@
+public import Foundation
+
+/// Why something happens: the chain that a trace follows.
+public struct Cause: Sendable, Hashable {
+    /// The request or webhook that started it all.
+    public var correlationID: UUID?
+    /// The event, job or request that caused it directly.
+    public var causationID: UUID?
+    /// W3C trace context.
+    public var traceparent: String?
+
+    /// Puts a cause together.
+    public init(correlationID: UUID? = nil, causationID: UUID? = nil, traceparent: String? = nil) {
+        self.correlationID = correlationID
+        self.causationID = causationID
+        self.traceparent = traceparent
+    }
+}

@@ -1,0 +1,52 @@
+public import Contracts
+import Foundation
+
+/// What a service does when something happens elsewhere: one handler per kind of event.
+///
+/// A handler only writes to the service's own database, inside the transaction it is given. Anything slow or external
+/// becomes a job. It must give the same result when events of different subjects come in another order.
+public struct EventHandlers: Sendable {
+    typealias Handle = @Sendable (EventAttributes, Data, EventTransaction) async throws -> Void
+
+    struct Entry: Sendable {
+        let majorVersion: Int
+        let handle: Handle
+    }
+
+    private(set) var entries: [EventType: Entry] = [:]
+
+    /// Starts without handlers.
+    public init() {}
+
+    /// Registers the handler of one kind of event.
+    public mutating func on<Payload: EventData>(
+        _ type: Payload.Type,
+        _ handle: @escaping @Sendable (Event<Payload>, EventTransaction) async throws -> Void
+    ) {
+        precondition(self.entries[Payload.type] == nil, "two handlers for \(Payload.type.rawValue)")
+        self.entries[Payload.type] = Entry(majorVersion: Payload.majorVersion) { attributes, body, transaction in
+            let data: Payload
+            do {
+                data = try EventEnvelope.data(Payload.self, in: body)
+            } catch {
+                throw EventProblem.undecodableData
+            }
+            try await handle(Event(attributes: attributes, data: data), transaction)
+        }
+    }
+
+    /// The kinds that have a handler.
+    public var types: Set<EventType> { Set(self.entries.keys) }
+}
+
+/// Why an event was parked before or instead of being handled.
+public enum EventProblem: String, Error, Sendable {
+    /// The data does not have the form its kind promises.
+    case undecodableData = "undecodable_data"
+    /// A major version this service does not know.
+    case unknownVersion = "unknown_version"
+    /// Older than the inbox remembers: it may have been handled already.
+    case beyondDedupeWindow = "beyond_dedupe_window"
+    /// Handling it ended the process again and again.
+    case crashed
+}

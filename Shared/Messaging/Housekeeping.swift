@@ -1,0 +1,63 @@
+import Foundation
+import Postgres
+
+/// The schedules that every service has.
+enum Housekeeping {
+    static func schedules(retention: MessagingRetention) -> [Schedule] {
+        [
+            Schedule("partitions", every: .seconds(3600)) { transaction in
+                try await transaction.stage(
+                    """
+                    CALL ensure_partitions((transfa_now() AT TIME ZONE 'UTC')::date - 2,
+                        (transfa_now() AT TIME ZONE 'UTC')::date + 8)
+                    """
+                )
+                try await transaction.stage(
+                    "CALL drop_partitions((clock_timestamp() AT TIME ZONE 'UTC')::date - \(Int32(retention.eventDays)))"
+                )
+            },
+            Schedule("expired_leases", every: .seconds(2)) { transaction in
+                try await transaction.stage(
+                    """
+                    UPDATE jobs SET state = 'queued', due_at = transfa_now(), last_error = 'lease_expired',
+                        lease_owner = NULL, lease_until = NULL
+                    WHERE state = 'running' AND lease_until < (SELECT transfa_now())
+                    """
+                )
+            },
+            Schedule("old_rows", every: .seconds(600)) { transaction in
+                try await transaction.stage(
+                    """
+                    DELETE FROM jobs WHERE id IN (
+                        SELECT id FROM jobs WHERE finished_at < transfa_now() - \(Int32(retention.jobDays)) * interval '1 day'
+                            AND state IN ('done', 'cancelled', 'skipped') LIMIT 10000)
+                    """
+                )
+                try await transaction.stage(
+                    """
+                    DELETE FROM idempotency_keys WHERE ctid IN (
+                        SELECT ctid FROM idempotency_keys
+                        WHERE created_at < transfa_now() - \(Int32(retention.keyDays)) * interval '1 day' LIMIT 10000)
+                    """
+                )
+            },
+        ]
+    }
+}
+
+/// How long rows are kept.
+public struct MessagingRetention: Sendable {
+    /// Days of outbox and inbox.
+    public var eventDays: Int
+    /// Days of finished jobs.
+    public var jobDays: Int
+    /// Days of idempotency keys.
+    public var keyDays: Int
+
+    /// 30 days of each, unless told otherwise.
+    public init(eventDays: Int = 30, jobDays: Int = 30, keyDays: Int = 30) {
+        self.eventDays = eventDays
+        self.jobDays = jobDays
+        self.keyDays = keyDays
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import Logging
+import Postgres
+import Primitives
+
+/// Runs the jobs of one kind: leases what is due, hands it to the handler, records how it ended.
+struct JobRunner: Sendable {
+    let definition: JobDefinition
+    let database: EventDatabase
+    let committed: WakeSignal
+    let logger: Logger
+
+    /// Names this process as the owner of leases.
+    let owner: UUID
+
+    /// How long an idle runner sleeps when nothing wakes it.
+    static let poll = Duration.milliseconds(500)
+
+    /// Runs until cancelled; the batches under way are finished first.
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            let slots = Slots(self.definition.concurrency)
+            while !Task.isCancelled {
+                let seen = self.committed.generation
+                await slots.take()
+                let jobs = await self.lease()
+                if jobs.isEmpty {
+                    slots.giveBack()
+                    await self.committed.wait(after: seen, upTo: Self.poll)
+                } else {
+                    group.addTask {
+                        // Not cancelled half-way: a call to the provider should see its answer recorded.
+                        await self.handle(jobs)
+                        slots.giveBack()
+                    }
+                }
+            }
+        }
+    }
+
+    private func lease() async -> [Job] {
+        do {
+            return try await self.database.client.withTransaction { sql in
+                try await sql.query(
+                    """
+                    UPDATE jobs SET state = 'running', attempts = attempts + 1, lease_owner = \(self.owner),
+                        lease_until = transfa_now() + \(self.definition.lease / .seconds(1)) * interval '1 second'
+                    WHERE id = ANY (ARRAY(
+                        SELECT id FROM jobs
+                        WHERE kind = \(self.definition.kind.rawValue) AND state = 'queued'
+                            AND due_at <= (SELECT transfa_now())
+                        ORDER BY due_at LIMIT \(Int64(self.definition.batch)) FOR UPDATE SKIP LOCKED))
+                    RETURNING id, key, subject, payload, attempts, correlation_id, traceparent, lease_until
+                    """
+                )
+            }.map { row in
+                let (id, key, subject, payload, attempts, correlation, trace, until) = try row.decode(
+                    UUID.self, String.self, String?.self, String.self, Int32.self, UUID?.self, String?.self, Date.self
+                )
+                return Job(
+                    id: id,
+                    key: key,
+                    subject: subject,
+                    payload: payload,
+                    attempt: Int(attempts),
+                    cause: Cause(correlationID: correlation, causationID: id, traceparent: trace),
+                    leaseUntil: until,
+                    owner: self.owner
+                )
+            }
+        } catch {
+            self.logger.warning("jobs not leased", metadata: ["error": "\(BatchProcessor.code(of: error))"])
+            try? await Task.sleep(for: Self.poll)
+            return []
+        }
+    }
+
+    private func handle(_ jobs: [Job]) async {
+        let outcomes = await self.definition.run(jobs)
+        precondition(outcomes.count == jobs.count, "a handler must answer for each job")
+        var backoff = Backoff()
+        while true {
+            do {
+                return try await self.record(Array(zip(jobs, outcomes)))
+            } catch {
+                // The lease ends by itself: a worker that is stopping leaves the rest to it.
+                if Task.isCancelled { return }
+                try? await Task.sleep(for: backoff.next())
+            }
+        }
+    }
+
+    private func record(_ results: [(Job, JobOutcome)]) async throws {
+        var states: [String] = []
+        var reasons: [String?] = []
+        var pauses: [Int64] = []
+        for (job, outcome) in results {
+            switch outcome {
+            case .done:
+                states.append("done")
+                reasons.append(nil)
+                pauses.append(0)
+            case .again(let reason, let pause):
+                states.append("queued")
+                reasons.append(reason)
+                pauses.append((pause ?? self.pause(after: job.attempt)).wholeMilliseconds)
+            case .failed(let reason):
+                self.logger.error("job failed", metadata: ["job": "\(job.id)", "reason": "\(reason)"])
+                states.append("failed")
+                reasons.append(reason)
+                pauses.append(0)
+            case .cancelled(let reason):
+                states.append("cancelled")
+                reasons.append(reason)
+                pauses.append(0)
+            }
+        }
+        try await self.database.client.withTransaction { sql in
+            _ = try await sql.execute(
+                """
+                UPDATE jobs j SET state = r.state, last_error = r.reason,
+                    due_at = CASE WHEN r.state = 'queued' THEN transfa_now() + r.pause * interval '1 millisecond'
+                                  ELSE j.due_at END,
+                    finished_at = CASE WHEN r.state = 'queued' THEN NULL ELSE transfa_now() END,
+                    lease_owner = NULL, lease_until = NULL
+                FROM unnest(\(results.map(\.0.id)), \(states), \(reasons), \(pauses)) AS r(id, state, reason, pause)
+                WHERE j.id = r.id AND j.state = 'running' AND j.lease_owner = \(self.owner)
+                """
+            )
+        }
+    }
+
+    private func pause(after attempt: Int) -> Duration {
+        Backoff.pause(
+            attempt: attempt - 1,
+            first: self.definition.firstPause,
+            maximum: self.definition.maximumPause
+        )
+    }
+}
+
+/// Counts how many batches may still start.
+private final class Slots: Sendable {
+    private let signal = WakeSignal()
+    private let free: Counter
+
+    init(_ count: Int) { self.free = Counter(count) }
+
+    func take() async {
+        while !Task.isCancelled {
+            let seen = self.signal.generation
+            if self.free.decrementIfPositive() { return }
+            await self.signal.wait(after: seen, upTo: .seconds(60))
+        }
+    }
+
+    func giveBack() {
+        self.free.increment()
+        self.signal.wake()
+    }
+}

@@ -1,0 +1,167 @@
+public import AMQP
+public import Contracts
+import Foundation
+public import Logging
+public import Postgres
+public import Primitives
+public import ServiceLifecycle
+
+/// Everything that moves events and jobs of one service: relay, consumers, workers, schedules.
+public struct MessagingRuntime: Service {
+    /// What the service reacts to and works off.
+    public struct Plan: Sendable {
+        /// What to do with events.
+        public var handlers: EventHandlers
+        /// How to run jobs.
+        public var jobs: [JobDefinition]
+        /// What happens by the clock.
+        public var schedules: [Schedule]
+
+        /// Puts a plan together.
+        public init(handlers: EventHandlers = .init(), jobs: [JobDefinition] = [], schedules: [Schedule] = []) {
+            self.handlers = handlers
+            self.jobs = jobs
+            self.schedules = schedules
+        }
+    }
+
+    /// The database as request handlers write it.
+    public let requests: EventDatabase
+    /// The database as consumers and jobs write it.
+    public let work: EventDatabase
+    /// What operators see and do.
+    public let operations: MessagingOperations
+
+    private let service: ServiceName
+    private let broker: AMQPConfiguration
+    private let plan: Plan
+    private let retention: MessagingRetention
+    private let management: (any BrokerManagement)?
+    private let committed: WakeSignal
+    private let logger: Logger
+
+    /// Deliveries the broker may have under way to one consumer.
+    private static let prefetch: UInt16 = 200
+
+    /// Puts the parts together; nothing runs before `run()`.
+    ///
+    /// - Parameters:
+    ///   - service: Whose outbox and queues.
+    ///   - requests: The pool of the handler role.
+    ///   - work: The pool of the worker role.
+    ///   - broker: Where RabbitMQ is.
+    ///   - management: Sets policies; nil leaves them alone.
+    ///   - plan: Handlers, jobs and schedules, made with the two databases.
+    public init(
+        service: ServiceName,
+        requests: PostgresClient,
+        work: PostgresClient,
+        broker: AMQPConfiguration,
+        management: (any BrokerManagement)?,
+        clock: any TimeSource,
+        ids: any IdentifierSource,
+        retention: MessagingRetention = .init(),
+        logger: Logger,
+        plan: (_ requests: EventDatabase, _ work: EventDatabase) -> Plan
+    ) {
+        let tools = MessagingTools(clock: clock, ids: ids)
+        self.committed = WakeSignal()
+        self.requests = EventDatabase(client: requests, tools: tools, committed: self.committed)
+        self.work = EventDatabase(client: work, tools: tools, committed: self.committed)
+        self.service = service
+        self.broker = broker
+        self.management = management
+        self.retention = retention
+        self.logger = logger
+        self.plan = plan(self.requests, self.work)
+        self.operations = MessagingOperations(
+            database: self.work,
+            parking: Parking(handlers: self.plan.handlers, database: self.work, logger: logger)
+        )
+        let expected = Set(EventCatalogue.types(consumedBy: service))
+        precondition(
+            self.plan.handlers.types == expected,
+            "\(service.rawValue): handlers and catalogue differ in \(self.plan.handlers.types.symmetricDifference(expected))"
+        )
+    }
+
+    /// Runs until shut down: consumers stop first, jobs under way are finished, the relay ends last.
+    public func run() async throws {
+        let publisher = AMQPPublisher(
+            configuration: self.broker,
+            loopName: "\(self.service.rawValue)-pub",
+            logger: self.logger
+        )
+        let guardian = TopologyGuardian(
+            configuration: self.broker,
+            database: self.work,
+            management: self.management,
+            logger: self.logger
+        )
+        let relay = Relay(
+            service: self.service,
+            database: self.work,
+            publisher: publisher,
+            guardian: guardian,
+            committed: self.committed,
+            logger: self.logger
+        )
+        await withDiscardingTaskGroup { group in
+            group.addTask { await publisher.run() }
+            group.addTask { await guardian.run() }
+            group.addTask { await relay.run() }
+            group.addTask { await self.runWork() }
+            try? await gracefulShutdown()
+            group.cancelAll()
+        }
+    }
+
+    private func runWork() async {
+        let scheduler = Scheduler(
+            schedules: Housekeeping.schedules(retention: self.retention) + self.plan.schedules,
+            database: self.work,
+            logger: self.logger
+        )
+        let owner = self.work.tools.ids.next()
+        await withDiscardingTaskGroup { group in
+            group.addTask { await scheduler.run() }
+            for queue in Topology.queues(of: self.service) {
+                group.addTask { await self.consume(queue) }
+            }
+            for definition in self.plan.jobs {
+                let runner = JobRunner(
+                    definition: definition,
+                    database: self.work,
+                    committed: self.committed,
+                    logger: self.logger,
+                    owner: owner
+                )
+                group.addTask { await runner.run() }
+            }
+        }
+    }
+
+    private func consume(_ queue: Topology.Queue) async {
+        let consumer = EventConsumer(
+            consumer: AMQPConsumer(
+                configuration: self.broker,
+                queue: queue.name,
+                prefetch: Self.prefetch,
+                logger: self.logger
+            ),
+            processor: BatchProcessor(handlers: self.plan.handlers, database: self.work, logger: self.logger),
+            database: self.work,
+            logger: self.logger
+        )
+        var backoff = Backoff()
+        while !Task.isCancelled {
+            do {
+                try await consumer.run()
+            } catch {
+                if Task.isCancelled { return }
+                self.logger.warning("consumer interrupted", metadata: ["error": "\(error)"])
+                try? await Task.sleep(for: backoff.next())
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import AMQP
+import Contracts
+import Foundation
+import Logging
+import Metrics
+import Postgres
+import Primitives
+
+/// Publishes what the outbox holds, in order, with confirms. One replica of a service relays at a time.
+///
+/// A row is marked sent only after the broker has confirmed it, so a crash in between publishes it twice and the
+/// consumers' inboxes drop the second. While the broker is away rows wait; nothing is counted as a failure of theirs.
+struct Relay: Sendable {
+    let service: ServiceName
+    let database: EventDatabase
+    let publisher: AMQPPublisher
+    let guardian: TopologyGuardian
+    let committed: WakeSignal
+    let logger: Logger
+
+    private static let batch: Int64 = 500
+    private static let poll = Duration.milliseconds(250)
+    private static let election = Duration.seconds(1)
+
+    /// Rows of one read, as they go to the broker.
+    private struct Row {
+        let day: String
+        let attributes: EventAttributes
+        let data: String
+        let time: Date
+    }
+
+    /// Runs until cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            do {
+                try await self.database.client.withConnection { connection in
+                    let locked = try await connection.query("SELECT pg_try_advisory_lock(hashtextextended('relay', 0))")
+                    guard try locked.first?.decode(Bool.self) == true else { return }
+                    self.logger.info("this replica relays")
+                    defer { self.logger.info("this replica no longer relays") }
+                    try await self.lead(connection)
+                }
+            } catch {
+                if Task.isCancelled { return }
+                self.logger.warning("relay interrupted", metadata: ["error": "\(BatchProcessor.code(of: error))"])
+            }
+            try? await Task.sleep(for: Self.election)
+        }
+    }
+
+    private func lead(_ connection: PostgresConnection) async throws {
+        var backoff = Backoff()
+        while !Task.isCancelled {
+            let seen = self.committed.generation
+            guard await self.guardian.isWhole else {
+                await self.committed.wait(after: seen, upTo: Self.poll)
+                continue
+            }
+            let rows = try await self.unsent(connection)
+            guard !rows.isEmpty else {
+                await self.committed.wait(after: seen, upTo: Self.poll)
+                continue
+            }
+            if try await self.publish(rows, connection) {
+                backoff.reset()
+            } else {
+                try await Task.sleep(for: backoff.next())
+            }
+        }
+        _ = try await connection.query("SELECT pg_advisory_unlock(hashtextextended('relay', 0))")
+    }
+
+    private func unsent(_ connection: PostgresConnection) async throws -> [Row] {
+        try await connection.query(
+            """
+            SELECT day::text, id, type, version, subject, sequence, correlation_id, causation_id, traceparent, time, data
+            FROM outbox WHERE sent_at IS NULL ORDER BY position LIMIT \(Self.batch)
+            """
+        ).map { row in
+            let (day, id, type, version, subject, sequence, correlation, causation, trace, time, data) = try row.decode(
+                String.self, UUID.self, String.self, Int16.self, String.self, Int64.self, UUID?.self, UUID?.self,
+                String?.self, Date.self, String.self
+            )
+            let attributes = EventAttributes(
+                id: id,
+                source: self.service.rawValue,
+                type: EventType(rawValue: type),
+                majorVersion: Int(version),
+                subject: subject,
+                time: Timestamp.text(time),
+                sequence: sequence,
+                traceparent: trace,
+                correlationid: correlation,
+                causationid: causation
+            )
+            return Row(day: day, attributes: attributes, data: data, time: time)
+        }
+    }
+
+    /// Whether all rows were confirmed.
+    private func publish(_ rows: [Row], _ connection: PostgresConnection) async throws -> Bool {
+        let outcomes = await self.publisher.publish(try rows.map(Self.message))
+        CrashPoint.reach("after_publish_before_mark")
+        var sent: [String: [UUID]] = [:]
+        var unconfirmed = 0
+        for (row, outcome) in zip(rows, outcomes) {
+            if outcome.isConfirmed {
+                sent[row.day, default: []].append(row.attributes.id)
+            } else {
+                unconfirmed += 1
+            }
+        }
+        for (day, ids) in sent {
+            _ = try await connection.execute(
+                "UPDATE outbox SET sent_at = clock_timestamp() WHERE day = \(day)::text::date AND id = ANY(\(ids))"
+            )
+        }
+        Metrics.Counter(label: "messaging_client_sent_messages").increment(by: rows.count - unconfirmed)
+        if unconfirmed > 0 {
+            self.logger.warning("events not confirmed, kept for later", metadata: ["count": "\(unconfirmed)"])
+            await self.guardian.suspect()
+        }
+        return unconfirmed == 0
+    }
+
+    private static func message(_ row: Row) throws -> AMQPMessage {
+        let attributes = row.attributes
+        var headers: [String: AMQPValue] = [
+            "ce-id": .string(attributes.id.lowercased),
+            "ce-type": .string(attributes.type.rawValue),
+            "ce-source": .string(attributes.source),
+            "ce-subject": .string(attributes.subject),
+            "ce-sequence": .int64(attributes.sequence),
+        ]
+        if let trace = attributes.traceparent { headers["traceparent"] = .string(trace) }
+        if let correlation = attributes.correlationid { headers["ce-correlationid"] = .string(correlation.lowercased) }
+        return AMQPMessage(
+            exchange: Topology.exchange,
+            routingKey: Topology.routingKey(type: attributes.type, subject: attributes.subject),
+            body: Array(try EventEnvelope.body(attributes, dataJSON: row.data)),
+            messageID: attributes.id.lowercased,
+            type: attributes.type.rawValue,
+            timestamp: UInt64(max(0, row.time.timeIntervalSince1970)),
+            contentType: EventEnvelope.contentType,
+            headers: headers
+        )
+    }
+}

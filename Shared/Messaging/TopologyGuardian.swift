@@ -1,0 +1,153 @@
+import AMQP
+import Contracts
+import EventLoops
+import Foundation
+import Logging
+import Postgres
+import Primitives
+
+/// Declares the broker's objects, and watches that they stay.
+///
+/// The event log takes a copy of everything, so the broker finds a home for every event even when a consumer's queue is
+/// gone: a publisher would not notice. Therefore every relay looks for all queues once a second and stops when one is
+/// missing; a missing queue is made anew only after every relay has had time to look; and each relay then sends again
+/// what it sent since its last good look. Consumers drop what they already know.
+actor TopologyGuardian {
+    private let configuration: AMQPConfiguration
+    private let database: EventDatabase
+    private let management: (any BrokerManagement)?
+    private let logger: Logger
+
+    private var lastWhole: ContinuousClock.Instant?
+    private var needsResend = false
+    private(set) var isWhole = false
+
+    private static let look = Duration.seconds(1)
+    /// Longer than two looks of any relay.
+    private static let quarantine = Duration.seconds(3)
+
+    init(
+        configuration: AMQPConfiguration,
+        database: EventDatabase,
+        management: (any BrokerManagement)?,
+        logger: Logger
+    ) {
+        self.configuration = configuration
+        self.database = database
+        self.management = management
+        self.logger = logger
+    }
+
+    /// Something was not confirmed: look before the next event is sent.
+    func suspect() { self.isWhole = false }
+
+    /// Runs until cancelled.
+    func run() async {
+        var backoff = Backoff()
+        while !Task.isCancelled {
+            do {
+                try await AMQPAdmin.withConnection(self.configuration, logger: self.logger) { admin in
+                    try await self.declareAll(admin)
+                    backoff.reset()
+                    while !Task.isCancelled {
+                        try await self.lookOnce(admin)
+                        try await Task.sleep(for: Self.look)
+                    }
+                }
+            } catch {
+                self.isWhole = false
+                if Task.isCancelled { return }
+                self.logger.warning("broker not reached", metadata: ["error": "\(error)"])
+                try? await Task.sleep(for: backoff.next())
+            }
+        }
+    }
+
+    private func lookOnce(_ admin: AMQPAdmin) async throws {
+        let started = ContinuousClock.now
+        if try await self.findMissing(admin) != nil {
+            self.isWhole = false
+            self.needsResend = true
+            self.logger.error("a queue is gone, relaying stops until it is back")
+            try await Task.sleep(for: Self.quarantine)
+            try await self.declareAll(admin)
+            return
+        }
+        if self.needsResend { try await self.resend() }
+        self.lastWhole = started
+        self.isWhole = true
+    }
+
+    private func findMissing(_ admin: AMQPAdmin) async throws -> String? {
+        for name in Topology.allQueues.map(\.name) + [Topology.eventLog] {
+            do {
+                _ = try await admin.passiveDeclare(name)
+            } catch {
+                // Not `catch where`: with a typed error the compiler (6.3.1) crashes on it.
+                guard error.isNotFound else { throw error }
+                return name
+            }
+        }
+        return nil
+    }
+
+    /// Marks unsent what was sent after the last look that found everything, with a margin for the look itself.
+    private func resend() async throws {
+        guard let lastWhole = self.lastWhole else {
+            self.needsResend = false
+            return
+        }
+        let span = (ContinuousClock.now - lastWhole + Self.look * 2) / .seconds(1)
+        let count = try await self.database.client.withTransaction { sql in
+            try await sql.execute(
+                """
+                UPDATE outbox SET sent_at = NULL
+                WHERE day >= (clock_timestamp() AT TIME ZONE 'UTC')::date - 1
+                    AND sent_at > clock_timestamp() - \(span) * interval '1 second'
+                """
+            )
+        }
+        self.logger.notice("events are sent again", metadata: ["count": "\(count)"])
+        self.needsResend = false
+        self.database.wake()
+    }
+
+    // MARK: Declaring
+
+    private func declareAll(_ admin: AMQPAdmin) async throws {
+        try await admin.declareExchange(Topology.exchange, kind: .topic)
+        try await admin.declareExchange(Topology.deadLetterExchange, kind: .fanout)
+        try await admin.declareQueue(Topology.deadLetterQueue, kind: .quorum)
+        try await admin.bind(queue: Topology.deadLetterQueue, exchange: Topology.deadLetterExchange, routingKey: "#")
+        try await admin.declareQueue(Topology.eventLog, kind: .stream)
+        try await admin.bind(queue: Topology.eventLog, exchange: Topology.exchange, routingKey: "#")
+        // Policies first: a queue is born with its limits.
+        await self.setPolicies()
+        for queue in Topology.allQueues {
+            try await admin.declareQueue(
+                queue.name,
+                kind: .quorum,
+                arguments: ["x-single-active-consumer": .bool(true)]
+            )
+            for binding in queue.bindings {
+                try await admin.bind(queue: queue.name, exchange: Topology.exchange, routingKey: binding)
+            }
+        }
+    }
+
+    private func setPolicies() async {
+        guard let management = self.management else { return }
+        for policy in BrokerPolicy.all {
+            do {
+                let current = try await management.definition(ofPolicy: policy.name)
+                if current == policy.definition { continue }
+                if current != nil {
+                    self.logger.warning("a policy drifted and is set again", metadata: ["policy": "\(policy.name)"])
+                }
+                try await management.set(policy)
+            } catch {
+                self.logger.warning("policy not set", metadata: ["policy": "\(policy.name)", "error": "\(error)"])
+            }
+        }
+    }
+}

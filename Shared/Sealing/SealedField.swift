@@ -1,0 +1,69 @@
+import Primitives
+
+/// A piece of personal data under its user's key; safe to store and to send.
+///
+/// Text form `s1.<base64url>`.
+public struct SealedField: Hashable, Sendable {
+    /// What readers show in place of data whose key was destroyed.
+    public static let erasedText = "[erased]"
+
+    private static let prefix = "s1."
+
+    private let bytes: [UInt8]
+
+    /// Seals a text.
+    ///
+    /// Sealing the same text twice gives different results; use `BlindIndex` to look values up.
+    public static func seal(
+        _ plaintext: String,
+        key: DataKey,
+        context: SealContext
+    ) throws(SealingError) -> SealedField {
+        let bytes = try AEAD.seal(Array(plaintext.utf8), key: key.key, associated: context.associated)
+        return SealedField(bytes: bytes)
+    }
+
+    /// Opens it.
+    ///
+    /// - Throws: `SealingError` with `notAuthentic` under another key or context, or when a bit has changed.
+    public func open(key: DataKey, context: SealContext) throws(SealingError) -> String {
+        let plain = try AEAD.open(self.bytes, key: key.key, associated: context.associated)
+        guard let text = String(validating: plain, as: UTF8.self) else {
+            throw SealingError(.malformed, "the sealed bytes are no text")
+        }
+        return text
+    }
+
+    /// Reads the text form.
+    ///
+    /// - Throws: `SealingError` with `malformed`.
+    public init(text: String) throws(SealingError) {
+        guard text.hasPrefix(Self.prefix), let bytes = Base64URL.decode(text.dropFirst(Self.prefix.count)),
+            bytes.count >= AEAD.overhead
+        else { throw SealingError(.malformed, "not a sealed field") }
+        self.bytes = bytes
+    }
+
+    private init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The text form.
+    public var text: String { Self.prefix + Base64URL.encode(self.bytes) }
+}
+
+extension SealedField: Codable {
+    /// Reads the text form.
+    public init(from decoder: any Decoder) throws {
+        try self.init(text: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    /// Writes the text form.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(self.text)
+    }
+}
+
+extension SealedField: CustomStringConvertible {
+    /// A word; the sealed bytes have no business in a log either.
+    public var description: String { "[sealed]" }
+}

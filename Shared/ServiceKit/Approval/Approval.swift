@@ -1,0 +1,41 @@
+public import Foundation
+import HTTPTypes
+
+/// Proof that the user wants this one request to move money.
+public struct Approval: Hashable, Sendable {
+    /// How it was given.
+    public enum Method: Hashable, Sendable {
+        /// By the key of a registered device.
+        case device(UUID)
+        /// By a correct PIN, for which `auth` issued a token.
+        case pin
+    }
+
+    /// Spent in the commit of the acceptance; unique for ever.
+    public let nonce: UUID
+    /// How it was given.
+    public let method: Method
+
+    /// Puts an approval together; only verifiers and tests do.
+    public init(nonce: UUID, method: Method) {
+        self.nonce = nonce
+        self.method = method
+    }
+}
+
+extension APIError {
+    /// 403: there is no approval at all.
+    public static let approvalRequired = APIError(
+        .forbidden,
+        code: "approval_required",
+        detail: "Approve the request with a device key or the PIN.",
+        source: .header("Transfa-Approval")
+    )
+
+    /// 403: there is one, and it does not hold; why is not said.
+    public static let approvalInvalid = APIError(
+        .forbidden,
+        code: "approval_invalid",
+        source: .header("Transfa-Approval")
+    )
+}

@@ -1,0 +1,33 @@
+import HTTPTypes
+public import Hummingbird
+
+/// Lets only requests with a good session token through and puts the sender's identity into the context.
+public struct AuthenticationMiddleware: RouterMiddleware {
+    private let verifier: any TokenVerifier
+
+    /// Creates the middleware.
+    public init(verifier: any TokenVerifier) {
+        self.verifier = verifier
+    }
+
+    /// Answers 401 itself, or calls the rest of the chain.
+    public func handle(
+        _ request: Request,
+        context: AppRequestContext,
+        next: @concurrent (Request, AppRequestContext) async throws -> Response
+    ) async throws -> Response {
+        guard let token = Self.bearerToken(of: request) else { throw APIError.unauthenticated }
+        var context = context
+        context.identity = try await self.verifier.verify(token)
+        return try await next(request, context)
+    }
+
+    /// The token of an `Authorization: Bearer` header.
+    static func bearerToken(of request: Request) -> String? {
+        guard let header = request.headers[.authorization] else { return nil }
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        let token = parts[1].filter { $0 != " " }
+        return token.isEmpty ? nil : token
+    }
+}

@@ -1,0 +1,109 @@
+/// The public HTTP server.
+public struct HTTPSettings: Sendable {
+    /// The address it binds.
+    public let host: String
+    /// The port; 0 picks a free one.
+    public let port: Int
+    /// A request that takes longer is answered 503.
+    public let deadline: Duration
+    /// A longer body is answered 413.
+    public let bodyLimit: Int
+
+    /// Reads `PORT`, `HOST`, `REQUEST_DEADLINE_SECONDS`, `REQUEST_BODY_LIMIT_BYTES`.
+    public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
+        self.host = try reader.text(.host)
+        self.port = try reader.integer(.port)
+        self.deadline = try reader.seconds(.deadline)
+        self.bodyLimit = try reader.integer(.bodyLimit)
+    }
+}
+
+/// The internal port.
+public struct InternalSettings: Sendable {
+    /// The address it binds.
+    public let host: String
+    /// The port; 0 picks a free one.
+    public let port: Int
+    /// The bearer token of everything but health.
+    public let token: String
+
+    /// Reads `INTERNAL_PORT`, `INTERNAL_HOST`, `INTERNAL_TOKEN`.
+    public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
+        self.host = try reader.text(.internalHost)
+        self.port = try reader.integer(.internalPort)
+        self.token = try reader.text(.internalToken)
+        guard self.token.utf8.count >= 16 else {
+            throw SettingsReader.problem(.internalToken, "must have 16 characters or more")
+        }
+    }
+}
+
+/// The service's database.
+public struct DatabaseSettings: Sendable {
+    /// As the handler role.
+    public let handlerURL: String
+    /// As the worker role.
+    public let workerURL: String
+
+    /// Reads `DATABASE_URL`, `WORKER_DATABASE_URL`.
+    public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
+        self.handlerURL = try reader.text(.databaseURL)
+        self.workerURL = try reader.text(.workerDatabaseURL)
+    }
+}
+
+/// The broker.
+public struct BrokerSettings: Sendable {
+    /// For connections.
+    public let url: String
+    /// The management API, if there is one.
+    public let managementURL: String?
+
+    /// Reads `RABBITMQ_URL`, `RABBITMQ_MANAGEMENT_URL`.
+    public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
+        self.url = try reader.text(.rabbitmqURL)
+        self.managementURL = try reader.optionalText(.rabbitmqManagementURL)
+    }
+}
+
+/// Session tokens.
+public struct ClerkSettings: Sendable {
+    /// Where the public keys are.
+    public let jwksURL: String
+    /// The exact issuer.
+    public let issuer: String
+    /// Origins that may have asked for a token.
+    public let authorizedParties: Set<String>
+    /// Whether a token must name one.
+    public let requireAuthorizedParty: Bool
+
+    /// Reads `CLERK_JWKS_URL`, `CLERK_ISSUER`, `CLERK_AUTHORIZED_PARTIES`, `CLERK_REQUIRE_AZP`.
+    public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
+        self.jwksURL = try reader.text(.clerkJWKSURL)
+        self.issuer = try reader.text(.clerkIssuer)
+        self.authorizedParties = Set(try reader.list(.clerkAuthorizedParties))
+        self.requireAuthorizedParty = try reader.flag(.clerkRequireAZP)
+        if self.requireAuthorizedParty, self.authorizedParties.isEmpty {
+            throw SettingsReader.problem(.clerkAuthorizedParties, "must not be empty while CLERK_REQUIRE_AZP is true")
+        }
+    }
+}
+
+/// The internal port of `auth`.
+public struct AuthSettings: Sendable {
+    /// Its base URL, without a slash at the end.
+    public let url: String
+    /// Its bearer token.
+    public let token: String
+
+    /// Reads `AUTH_INTERNAL_URL`, `AUTH_INTERNAL_TOKEN` (else `INTERNAL_TOKEN`).
+    public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
+        let url = try reader.text(.authInternalURL)
+        self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
+        if let token = try reader.optionalText(.authInternalToken) {
+            self.token = token
+        } else {
+            self.token = try reader.text(.internalToken)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+public import Logging
+
+/// What a service is told from outside: one value, read once at the start.
+public struct ServiceSettings: Sendable {
+    /// The parts of the outside world that a service uses; only their settings are read.
+    public struct Needs: OptionSet, Sendable {
+        /// The bits.
+        public let rawValue: Int
+        /// Wraps bits.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// Its own Postgres database.
+        public static let database = Needs(rawValue: 1)
+        /// RabbitMQ.
+        public static let broker = Needs(rawValue: 2)
+        /// Redis.
+        public static let redis = Needs(rawValue: 4)
+        /// Session tokens of users.
+        public static let clerk = Needs(rawValue: 8)
+        /// The internal port of `auth`: data keys, approval keys.
+        public static let auth = Needs(rawValue: 16)
+
+        /// What an ordinary service needs.
+        public static let standard: Needs = [.database, .broker, .redis, .clerk, .auth]
+    }
+
+    /// Where the service runs.
+    public enum Profile: String, Sendable {
+        /// Real money.
+        case production
+        /// Development and tests: the clock may be moved.
+        case sandbox
+    }
+
+    /// The service's name: `account`.
+    public let service: String
+    /// Where it runs.
+    public let profile: Profile
+    /// The public server.
+    public let http: HTTPSettings
+    /// The internal port.
+    public let internalServer: InternalSettings
+    /// Log lines below are not written.
+    public let logLevel: Logger.Level
+    /// How long a graceful shutdown may take.
+    public let shutdownGrace: Duration
+    /// Reads the service's own keys.
+    public let reader: SettingsReader
+
+    private let databaseOrNone: DatabaseSettings?
+    private let brokerOrNone: BrokerSettings?
+    private let redisOrNone: String?
+    private let clerkOrNone: ClerkSettings?
+    private let authOrNone: AuthSettings?
+
+    /// Reads all settings that the service needs.
+    ///
+    /// - Throws: `ConfigurationProblem` for the first that is missing or malformed.
+    public init(service: String, needs: Needs, reader: SettingsReader) throws(ConfigurationProblem) {
+        self.service = service
+        self.reader = reader
+        self.profile = Profile(rawValue: try reader.text(.profile)) ?? .production
+        self.logLevel = Logger.Level(rawValue: try reader.text(.logLevel)) ?? .info
+        self.shutdownGrace = try reader.seconds(.shutdownGrace)
+        self.http = try HTTPSettings(reader)
+        self.internalServer = try InternalSettings(reader)
+        self.databaseOrNone = needs.contains(.database) ? try DatabaseSettings(reader) : nil
+        self.brokerOrNone = needs.contains(.broker) ? try BrokerSettings(reader) : nil
+        self.redisOrNone = needs.contains(.redis) ? try reader.text(.redisURL) : nil
+        self.clerkOrNone = needs.contains(.clerk) ? try ClerkSettings(reader) : nil
+        self.authOrNone = needs.contains(.auth) ? try AuthSettings(reader) : nil
+    }
+
+    /// The database.
+    public var database: DatabaseSettings { self.declared(self.databaseOrNone, "database") }
+    /// The broker.
+    public var broker: BrokerSettings { self.declared(self.brokerOrNone, "broker") }
+    /// The URL of Redis.
+    public var redisURL: String { self.declared(self.redisOrNone, "redis") }
+    /// Session tokens.
+    public var clerk: ClerkSettings { self.declared(self.clerkOrNone, "clerk") }
+    /// The internal port of `auth`.
+    public var auth: AuthSettings { self.declared(self.authOrNone, "auth") }
+
+    /// Whether the service declared a need.
+    public func has(_ need: Needs) -> Bool {
+        (!need.contains(.database) || self.databaseOrNone != nil)
+            && (!need.contains(.broker) || self.brokerOrNone != nil)
+            && (!need.contains(.redis) || self.redisOrNone != nil)
+            && (!need.contains(.clerk) || self.clerkOrNone != nil)
+            && (!need.contains(.auth) || self.authOrNone != nil)
+    }
+
+    private func declared<Value>(_ value: Value?, _ need: String) -> Value {
+        guard let value else {
+            preconditionFailure("\(self.service) uses .\(need) but does not declare it in its needs")
+        }
+        return value
+    }
+}

@@ -1,0 +1,121 @@
+extension SettingKey {
+    static let port = SettingKey("PORT", .integer(0...65535), "port of the public HTTP server; 0 picks a free one")
+    static let host = SettingKey("HOST", .text, default: "0.0.0.0", "address of the public HTTP server")
+    static let deadline = SettingKey(
+        "REQUEST_DEADLINE_SECONDS",
+        .integer(1...300),
+        default: "10",
+        "a request that takes longer is answered 503"
+    )
+    static let bodyLimit = SettingKey(
+        "REQUEST_BODY_LIMIT_BYTES",
+        .integer(1024...16_777_216),
+        default: "65536",
+        "a longer body is answered 413"
+    )
+    static let internalPort = SettingKey(
+        "INTERNAL_PORT",
+        .integer(0...65535),
+        "port of health, metrics and operations; 0 picks a free one"
+    )
+    static let internalHost = SettingKey(
+        "INTERNAL_HOST",
+        .text,
+        default: "127.0.0.1",
+        "address of the internal port"
+    )
+    static let internalToken = SettingKey(
+        "INTERNAL_TOKEN",
+        .text,
+        secret: true,
+        "bearer token of the internal port, 16 characters or more"
+    )
+    static let databaseURL = SettingKey(
+        "DATABASE_URL",
+        .url(["postgres", "postgresql"]),
+        secret: true,
+        "Postgres, as the handler role"
+    )
+    static let workerDatabaseURL = SettingKey(
+        "WORKER_DATABASE_URL",
+        .url(["postgres", "postgresql"]),
+        secret: true,
+        "Postgres, as the worker role"
+    )
+    static let migrationDatabaseURL = SettingKey(
+        "MIGRATION_DATABASE_URL",
+        .url(["postgres", "postgresql"]),
+        secret: true,
+        "Postgres, as the owner role; only read with --migrate"
+    )
+    static let rabbitmqURL = SettingKey(
+        "RABBITMQ_URL",
+        .url(["amqp", "amqps"]),
+        secret: true,
+        "RabbitMQ, several hosts allowed"
+    )
+    static let rabbitmqManagementURL = SettingKey(
+        "RABBITMQ_MANAGEMENT_URL",
+        .url(["http", "https"]),
+        secret: true,
+        "management API; without it policies are not compared"
+    )
+    static let redisURL = SettingKey("REDIS_URL", .url(["redis", "rediss"]), secret: true, "Redis")
+    static let clerkJWKSURL = SettingKey(
+        "CLERK_JWKS_URL",
+        .url(["http", "https"]),
+        "public keys of the session tokens"
+    )
+    static let clerkIssuer = SettingKey("CLERK_ISSUER", .url(["http", "https"]), "the exact issuer of session tokens")
+    static let clerkAuthorizedParties = SettingKey(
+        "CLERK_AUTHORIZED_PARTIES",
+        .list,
+        default: "",
+        "origins that may have asked for a token (azp)"
+    )
+    static let clerkRequireAZP = SettingKey(
+        "CLERK_REQUIRE_AZP",
+        .flag,
+        default: "false",
+        "refuse tokens that name no authorised party"
+    )
+    static let authInternalURL = SettingKey(
+        "AUTH_INTERNAL_URL",
+        .url(["http", "https"]),
+        "internal port of auth: data keys and approval keys"
+    )
+    static let authInternalToken = SettingKey(
+        "AUTH_INTERNAL_TOKEN",
+        .text,
+        secret: true,
+        "its bearer token; INTERNAL_TOKEN if not set"
+    )
+    static let logLevel = SettingKey(
+        "LOG_LEVEL",
+        .word(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
+        default: "info",
+        "log lines below it are not written"
+    )
+    static let profile = SettingKey(
+        "TRANSFA_PROFILE",
+        .word(["production", "sandbox"]),
+        default: "production",
+        "sandbox lets the clock be moved"
+    )
+    static let shutdownGrace = SettingKey(
+        "SHUTDOWN_GRACE_SECONDS",
+        .integer(1...600),
+        default: "20",
+        "how long a graceful shutdown may take"
+    )
+}
+
+extension ServiceSettings {
+    /// All settings that every service knows, in the order of the documentation.
+    public static let keys: [SettingKey] = [
+        .port, .host, .deadline, .bodyLimit, .internalPort, .internalHost, .internalToken, .databaseURL,
+        .workerDatabaseURL, .migrationDatabaseURL, .rabbitmqURL, .rabbitmqManagementURL, .redisURL, .clerkJWKSURL,
+        .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP, .authInternalURL, .authInternalToken, .logLevel,
+        .profile, .shutdownGrace,
+    ]
+}

@@ -1,0 +1,56 @@
+/// One documented environment variable.
+public struct SettingKey: Sendable, Hashable {
+    /// What its text must look like.
+    public enum Kind: Sendable, Hashable {
+        /// Any text that is not empty.
+        case text
+        /// A whole number within bounds.
+        case integer(ClosedRange<Int>)
+        /// `true` or `false`.
+        case flag
+        /// A URL with one of these schemes.
+        case url([String])
+        /// Texts separated by commas.
+        case list
+        /// One of these words.
+        case word([String])
+    }
+
+    /// The name of the variable.
+    public let name: String
+    /// What its text must look like.
+    public let kind: Kind
+    /// The value when it is not set; nil if it must be set.
+    public let fallback: String?
+    /// Whether its value may never be shown.
+    public let isSecret: Bool
+    /// What it is for.
+    public let purpose: String
+
+    /// Describes a variable.
+    public init(_ name: String, _ kind: Kind, default fallback: String? = nil, secret: Bool = false, _ purpose: String)
+    {
+        self.name = name
+        self.kind = kind
+        self.fallback = fallback
+        self.isSecret = secret
+        self.purpose = purpose
+    }
+
+    /// One line for the documentation: name, type, default, whether it is secret, purpose.
+    public var documentation: String {
+        let fallback = self.fallback.map { "default `\($0)`" } ?? "required"
+        return "\(self.name) (\(self.kindText), \(fallback)\(self.isSecret ? ", secret" : "")): \(self.purpose)"
+    }
+
+    private var kindText: String {
+        switch self.kind {
+        case .text: "text"
+        case .integer(let range): "integer \(range.lowerBound)...\(range.upperBound)"
+        case .flag: "true or false"
+        case .url(let schemes): "URL \(schemes.joined(separator: ", "))"
+        case .list: "comma-separated list"
+        case .word(let words): words.joined(separator: " or ")
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import Primitives
+
+/// The outermost layer of the public server, one pass per request: request id and trace in and out, deadline,
+/// JSON:API errors for whatever got past the router, safe headers, access log, metrics.
+///
+/// A responder and not a chain of middleware, because it must also see requests without a route, and because the
+/// deadline runs the router in a child task.
+struct EdgeResponder: HTTPResponder {
+    private let routes: RouterResponder<AppRequestContext>
+    private let index: RouteIndex
+    private let ids: any IdentifierSource
+    private let deadline: Duration
+    private let wheel: DeadlineWheel
+    private let metrics: HTTPRequestMetrics
+    private let bodyLimit: Int
+
+    init(
+        routes: RouterResponder<AppRequestContext>,
+        index: RouteIndex,
+        ids: any IdentifierSource,
+        wheel: DeadlineWheel,
+        deadline: Duration,
+        bodyLimit: Int,
+        metrics: HTTPRequestMetrics
+    ) {
+        self.index = index
+        self.routes = routes
+        self.ids = ids
+        self.wheel = wheel
+        self.deadline = deadline
+        self.bodyLimit = bodyLimit
+        self.metrics = metrics
+    }
+
+    /// Answers one request; never throws.
+    func respond(to request: Request, context: AppRequestContext) async -> Response {
+        let start = ContinuousClock.now
+        var context = context
+        context.requestID = Self.requestID(of: request) ?? self.ids.next()
+        context.trace = request.headers[.traceparent].flatMap { TraceContext.parse($0) }?.child() ?? .root()
+        context.bodyLimit = self.bodyLimit
+        context.logger[metadataKey: "request_id"] = .safe(context.requestIDText)
+        var response: Response
+        do {
+            response = try await self.route(request, context, until: start.advanced(by: self.deadline))
+        } catch {
+            response = ErrorMiddleware.response(to: error, context: context)
+        }
+        if context.endpointPath == RouteIndex.notFound {
+            response = self.unrouted(request).response(requestID: context.requestIDText)
+        }
+        self.finish(&response, context: context)
+        self.record(request, response, context: context, duration: start.duration(to: .now))
+        return response
+    }
+
+    private func route(
+        _ request: Request,
+        _ context: AppRequestContext,
+        until deadline: ContinuousClock.Instant
+    ) async throws -> Response {
+        try await withThrowingTaskGroup(of: Response?.self) { group in
+            defer { group.cancelAll() }
+            // Immediate: both start on this thread, so the ordinary request costs no extra hop.
+            group.addImmediateTask { try await self.routes.respond(to: request, context: context) }
+            group.addImmediateTask {
+                await self.wheel.wait(until: deadline)
+                return nil
+            }
+            guard let first = try await group.next(), let response = first else { throw APIError.deadlineExceeded }
+            return response
+        }
+    }
+
+    private func unrouted(_ request: Request) -> APIError {
+        let methods = self.index.methods(of: request.uri.path)
+        guard !methods.isEmpty else {
+            return APIError(.notFound, code: "unknown_route")
+        }
+        let allowed = methods.map(\.rawValue).sorted().joined(separator: ", ")
+        return APIError(.methodNotAllowed, code: "method_not_allowed", headers: [.allow: allowed])
+    }
+
+    private func finish(_ response: inout Response, context: AppRequestContext) {
+        response.headers[.requestID] = context.requestIDText
+        response.headers[.traceparent] = context.trace.text
+        response.headers[.xContentTypeOptions] = "nosniff"
+        if response.headers[.cacheControl] == nil {
+            response.headers[.cacheControl] = "no-store"
+        }
+    }
+
+    private func record(
+        _ request: Request,
+        _ response: Response,
+        context: AppRequestContext,
+        duration: Duration
+    ) {
+        let found = context.endpointPath
+        let route = found == nil || found == RouteIndex.notFound ? "unknown" : found ?? "unknown"
+        self.metrics.record(route: route, method: request.method, status: response.status, duration: duration)
+        // Probes and scrapes come every few seconds and say nothing.
+        let level: Logger.Level = route.hasPrefix("/health") || route == "/metrics" ? .trace : .info
+        guard context.logger.logLevel <= level else { return }
+        context.logger.log(
+            level: level,
+            "request",
+            metadata: [
+                "route": .safe(route), "method": .safe(request.method.rawValue),
+                "status": .safe(response.status.code), "duration_ms": .safe(duration.milliseconds),
+                "trace_id": .safe(context.trace.traceID),
+            ]
+        )
+    }
+
+    /// A client may name its request, but only with a UUID: the name ends up in headers, logs and events.
+    private static func requestID(of request: Request) -> UUID? {
+        request.headers[.requestID].flatMap { UUID(text: $0) }
+    }
+}
+
+extension Duration {
+    /// Whole and fractional milliseconds, rounded to microseconds.
+    var milliseconds: Double {
+        let (seconds, attoseconds) = self.components
+        return Double(seconds * 1000) + Double(attoseconds / 1_000_000_000_000) / 1000
+    }
+}

@@ -1,0 +1,40 @@
+import HTTPTypes
+import Hummingbird
+
+/// Which methods a path has, to tell 405 from 404.
+///
+/// Only asked when no route matched.
+struct RouteIndex: Sendable {
+    /// What the router writes as the endpoint path when nothing matched.
+    static let notFound = "NotFound"
+
+    private struct Entry: Sendable {
+        let segments: [Substring]
+        let method: HTTPRequest.Method
+    }
+
+    private let entries: [Entry]
+
+    init(_ router: Router<AppRequestContext>) {
+        self.entries = router.routes.map { route in
+            Entry(segments: route.path.description[...].split(separator: "/"), method: route.method)
+        }
+    }
+
+    /// The methods that exist for a path; empty if there is none.
+    func methods(of path: String) -> [HTTPRequest.Method] {
+        let segments = path.split(separator: "/")
+        return self.entries.filter { Self.matches($0.segments, segments) }.map(\.method)
+    }
+
+    private static func matches(_ pattern: [Substring], _ segments: [Substring]) -> Bool {
+        if pattern.last == "**" {
+            return segments.count >= pattern.count && zip(pattern.dropLast(), segments).allSatisfy(Self.matches)
+        }
+        return pattern.count == segments.count && zip(pattern, segments).allSatisfy(Self.matches)
+    }
+
+    private static func matches(_ pattern: Substring, _ segment: Substring) -> Bool {
+        pattern == segment || pattern == "*" || pattern.hasPrefix(":") || pattern.contains("{")
+    }
+}

@@ -1,0 +1,64 @@
+import Crypto
+import HTTPTypes
+public import Hummingbird
+public import Primitives
+
+/// SHA-256 over method, path and raw body: whether a repeated request is the same request.
+public struct RequestFingerprint: Hashable, Sendable {
+    /// The 32 bytes.
+    public let bytes: [UInt8]
+
+    /// Hashes the parts; lengths go in too, so that no two requests can share one text.
+    public init(method: String, path: String, body: [UInt8]) {
+        var hash = SHA256()
+        for part in [Array(method.utf8), Array(path.utf8), body] {
+            let length = UInt64(part.count)
+            hash.update(data: (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * $0)) })
+            hash.update(data: part)
+        }
+        self.bytes = Array(hash.finalize())
+    }
+
+    /// Takes the bytes of a hash that was made before.
+    public init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+}
+
+/// Whose key it is, on which route, and for which request.
+public struct IdempotencyScope: Hashable, Sendable {
+    /// Keys of two users never meet.
+    public let user: UserID
+    /// Method and route template: `POST /transactions/p2p`.
+    public let route: String
+    /// The key.
+    public let key: IdempotencyKey
+    /// The request.
+    public let fingerprint: RequestFingerprint
+
+    /// Puts a scope together.
+    public init(user: UserID, route: String, key: IdempotencyKey, fingerprint: RequestFingerprint) {
+        self.user = user
+        self.route = route
+        self.key = key
+        self.fingerprint = fingerprint
+    }
+}
+
+extension Request {
+    /// The idempotency scope of an authenticated request; reads the body.
+    ///
+    /// - Throws: 400 without a key, 401 without an identity.
+    public func idempotencyScope(context: AppRequestContext) async throws -> IdempotencyScope {
+        let identity = try context.requireIdentity()
+        let key = try self.requireIdempotencyKey()
+        let body = try await self.rawBody(context: context)
+        let path = self.uri.path
+        return IdempotencyScope(
+            user: identity.userID,
+            route: "\(self.method.rawValue) \(context.endpointPath ?? path)",
+            key: key,
+            fingerprint: RequestFingerprint(method: self.method.rawValue, path: path, body: body.bytes)
+        )
+    }
+}

@@ -1,0 +1,48 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Primitives
+
+/// The routes of the internal port: health for anybody, everything else for the holder of the token.
+enum InternalRoutes {
+    static func add(
+        to router: Router<AppRequestContext>,
+        token: String,
+        readiness: Readiness,
+        metrics: PrometheusRegistry,
+        own: (RouterGroup<AppRequestContext>) -> Void
+    ) {
+        router.get("/health/live") { _, _ in Self.json(.ok, #"{"status":"live"}"#) }
+        router.get("/health/ready") { _, _ in
+            let report = await readiness.report()
+            return Self.json(report.isReady ? .ok : .serviceUnavailable, Self.text(of: report))
+        }
+        let closed = router.group().add(middleware: InternalTokenMiddleware(token: token))
+        closed.get("/metrics") { _, _ in
+            Response(
+                status: .ok,
+                headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text()))
+            )
+        }
+        own(closed.group("/internal"))
+    }
+
+    static func json(_ status: HTTPResponse.Status, _ text: String) -> APIResponse {
+        APIResponse(status, body: Array(text.utf8), headers: [.contentType: "application/json"])
+    }
+
+    private static func text(of report: Readiness.Report) -> String {
+        var text = JSONText()
+        text.object { document in
+            document.member("status", report.isReady ? "ready" : "not_ready")
+            document.key("checks")
+            document.object { checks in
+                for check in report.checks {
+                    checks.member(check.name, check.isGood)
+                }
+            }
+        }
+        return String(decoding: text.bytes, as: UTF8.self)
+    }
+}

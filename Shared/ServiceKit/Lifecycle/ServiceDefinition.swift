@@ -1,0 +1,34 @@
+import Foundation
+public import Postgres
+
+/// A service as its executable and its tests see it: a name, what it needs, its migrations, and how it is wired.
+public struct ServiceDefinition: Sendable {
+    /// The name: `account`.
+    public let name: String
+    /// Which settings are read and which clients are made.
+    public let needs: ServiceSettings.Needs
+    /// The service's own documented settings.
+    public let keys: [SettingKey]
+    /// All migrations in their order: messaging's, then the service's own.
+    public let migrations: @Sendable () throws -> [Migration]
+    /// The composition root.
+    public let build: @Sendable (ServiceHost) async throws -> ServiceParts
+
+    /// Describes a service.
+    ///
+    /// The name is lower case and also names the roles `<name>_owner`, `<name>_handler`, `<name>_worker`. `build` wires
+    /// the parts; it throws `ConfigurationProblem` for settings of its own.
+    public init(
+        name: String,
+        needs: ServiceSettings.Needs = .standard,
+        keys: [SettingKey] = [],
+        migrations: @escaping @Sendable () throws -> [Migration] = { [] },
+        build: @escaping @Sendable (ServiceHost) async throws -> ServiceParts
+    ) {
+        self.name = name
+        self.needs = needs
+        self.keys = keys
+        self.migrations = migrations
+        self.build = build
+    }
+}

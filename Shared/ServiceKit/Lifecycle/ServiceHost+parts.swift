@@ -1,0 +1,70 @@
+import AMQP
+public import Contracts
+public import Hummingbird
+public import Messaging
+
+extension ServiceHost {
+    /// A router whose errors are JSON:API; the edge around it is added by `run`.
+    public func router() -> Router<AppRequestContext> {
+        Router(context: AppRequestContext.self).add(middleware: ErrorMiddleware())
+    }
+
+    /// Lets only users with a good session token through.
+    public func authentication() -> AuthenticationMiddleware {
+        AuthenticationMiddleware(verifier: self.clerkVerifier())
+    }
+
+    /// Verifies session tokens.
+    ///
+    /// Make one per service: it holds the caches.
+    public func clerkVerifier() -> ClerkVerifier {
+        ClerkVerifier(settings: self.settings.clerk, http: self.http, clock: self.clock, logger: self.logger)
+    }
+
+    /// Checks approvals of outbound money.
+    ///
+    /// Make one per service: it holds the caches.
+    public func approvals(deviceKeys: @escaping ApprovalVerifier.DeviceKeys) -> ApprovalVerifier {
+        ApprovalVerifier(
+            settings: self.settings.auth,
+            http: self.http,
+            clock: self.clock,
+            logger: self.logger,
+            deviceKeys: deviceKeys
+        )
+    }
+
+    /// Lets requests take effect once.
+    public func idempotency() -> IdempotentExecutor {
+        IdempotentExecutor(postgres: self.handlers, redis: self.settings.has(.redis) ? self.redis : nil)
+    }
+
+    /// Events and jobs of the service.
+    ///
+    /// - Throws: `ConfigurationProblem` for a URL that the broker's client refuses.
+    public func messaging(
+        as service: ServiceName,
+        plan: (_ requests: EventDatabase, _ work: EventDatabase) -> MessagingRuntime.Plan
+    ) throws(ConfigurationProblem) -> MessagingRuntime {
+        let broker = try self.broker()
+        return MessagingRuntime(
+            service: service,
+            requests: self.handlers,
+            work: self.workers,
+            broker: broker,
+            management: try self.management(virtualHost: broker.virtualHost),
+            clock: self.clock,
+            ids: self.ids,
+            logger: self.logger,
+            plan: plan
+        )
+    }
+
+    private func management(virtualHost: String) throws(ConfigurationProblem) -> (any BrokerManagement)? {
+        guard let url = self.settings.broker.managementURL else { return nil }
+        guard let management = RabbitMQManagement(url: url, virtualHost: virtualHost, http: self.http) else {
+            throw SettingsReader.problem(.rabbitmqManagementURL, "not a URL")
+        }
+        return management
+    }
+}

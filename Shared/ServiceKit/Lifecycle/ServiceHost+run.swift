@@ -1,0 +1,135 @@
+public import Hummingbird
+import Logging
+public import Messaging
+import NIOCore
+public import ServiceLifecycle
+public import UnixSignals
+
+/// The wired parts of a service, ready to run.
+public struct ServiceParts: Sendable {
+    /// A closure that adds routes under `/internal`, behind the internal token.
+    public typealias InternalRoutes = @Sendable (RouterGroup<AppRequestContext>) -> Void
+
+    let responder: RouterParts
+    let messaging: MessagingRuntime?
+    let services: [any Service]
+    let internalRoutes: InternalRoutes
+
+    /// A router is not Sendable; what is built from it is.
+    struct RouterParts: Sendable {
+        let make: @Sendable (ServiceHost) -> EdgeResponder
+    }
+
+    /// Names the parts.
+    ///
+    /// - Parameters:
+    ///   - router: The public routes, from `ServiceHost.router()`.
+    ///   - messaging: Events and jobs, if the service has any; gives the operations routes too.
+    ///   - services: Own loops. They start after the clients and before the public server, in this order.
+    ///   - internalRoutes: Routes under `/internal`.
+    public init(
+        router: Router<AppRequestContext>,
+        messaging: MessagingRuntime? = nil,
+        services: [any Service] = [],
+        internalRoutes: @escaping InternalRoutes = { _ in }
+    ) {
+        let routes = router.buildResponder()
+        let index = RouteIndex(router)
+        self.responder = RouterParts { host in
+            EdgeResponder(
+                routes: routes,
+                index: index,
+                ids: host.ids,
+                wheel: host.wheel,
+                deadline: host.settings.http.deadline,
+                bodyLimit: host.settings.http.bodyLimit,
+                metrics: HTTPRequestMetrics(host.metrics)
+            )
+        }
+        self.messaging = messaging
+        self.services = services
+        self.internalRoutes = internalRoutes
+    }
+}
+
+extension ServiceHost {
+    /// Runs the service until a signal or a failure.
+    ///
+    /// Order of starting: clients, internal port, the service's own loops, messaging, public server. Stopping goes the
+    /// other way: readiness turns false, the public server finishes its requests, consumers their batch, jobs and
+    /// relay stop, loops stop, connections close. After `SHUTDOWN_GRACE_SECONDS` what still runs is cancelled.
+    public func run(_ parts: ServiceParts, signals: [UnixSignal] = [.sigterm, .sigint]) async throws {
+        var configuration = ServiceGroupConfiguration(
+            services: self.services(of: parts).map { .init(service: $0) },
+            gracefulShutdownSignals: signals,
+            logger: self.logger
+        )
+        configuration.maximumGracefulShutdownDuration = self.settings.shutdownGrace
+        configuration.maximumCancellationDuration = .seconds(5)
+        try await ServiceGroup(configuration: configuration).run()
+    }
+
+    func services(of parts: ServiceParts) -> [any Service] {
+        self.addClientChecks()
+        var services = self.clientServices()
+        services.append(self.internalServer(parts))
+        services += parts.services
+        if let messaging = parts.messaging {
+            services.append(messaging)
+        }
+        services.append(
+            self.server(
+                parts.responder.make(self),
+                host: self.settings.http.host,
+                port: self.settings.http.port,
+                bound: self.publicPort
+            )
+        )
+        services.append(ReadinessGate(readiness: self.readiness))
+        return services
+    }
+
+    private func internalServer(_ parts: ServiceParts) -> some Service {
+        let router = self.router()
+        InternalRoutes.add(
+            to: router,
+            token: self.settings.internalServer.token,
+            readiness: self.readiness,
+            metrics: self.metrics
+        ) { group in
+            let operations = parts.messaging?.operations
+            if let operations {
+                OperationsRoutes(operations: operations).add(to: group)
+            }
+            ClockRoutes(clock: self.clock, profile: self.settings.profile) { offset in
+                try await operations?.setClock(offset: offset)
+            }
+            .add(to: group)
+            parts.internalRoutes(group)
+        }
+        let edge = EdgeResponder(
+            routes: router.buildResponder(),
+            index: RouteIndex(router),
+            ids: self.ids,
+            wheel: self.wheel,
+            deadline: .seconds(30),
+            bodyLimit: self.settings.http.bodyLimit,
+            metrics: HTTPRequestMetrics(self.metrics)
+        )
+        let settings = self.settings.internalServer
+        return self.server(edge, host: settings.host, port: settings.port, bound: self.internalPort)
+    }
+
+    private func server(_ edge: EdgeResponder, host: String, port: Int, bound: BoundPort) -> some Service {
+        Application(
+            responder: edge,
+            configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: nil),
+            onServerRunning: { channel in
+                if let port = channel.localAddress?.port {
+                    bound.announce(port)
+                }
+            },
+            logger: self.logger
+        )
+    }
+}

@@ -1,0 +1,114 @@
+public import AMQP
+public import AsyncHTTPClient
+public import Logging
+import NIOCore
+public import Postgres
+public import Primitives
+public import Redis
+import ServiceLifecycle
+
+/// What a service stands on: settings, clients, clock, ids, metrics, readiness; built once, by `ServiceMain` or by a
+/// test, and handed to the service's composition root.
+///
+/// Nothing connects before `run`.
+public struct ServiceHost: Sendable {
+    /// What the service was told from outside.
+    public let settings: ServiceSettings
+    /// The service's logger.
+    public let logger: Logger
+    /// The clock that all code reads.
+    public let clock: AdjustableClock
+    /// Ids for everything new.
+    public let ids: any IdentifierSource
+    /// Metrics of the process.
+    public let metrics: PrometheusRegistry
+    /// Whether requests may come; services add checks.
+    public let readiness: Readiness
+    /// For calls to other systems.
+    public let http: HTTPClient
+    /// The port of the public server, once it listens.
+    public let publicPort = BoundPort()
+    /// The internal port, once it listens.
+    public let internalPort = BoundPort()
+    /// Coarse deadlines of requests.
+    let wheel = DeadlineWheel()
+
+    private let handlersOrNone: PostgresClient?
+    private let workersOrNone: PostgresClient?
+    private let redisOrNone: RedisClient?
+    private let dataKeysOrNone: DataKeyClient?
+
+    /// Builds the clients that the settings ask for.
+    ///
+    /// - Throws: `ConfigurationProblem` for a URL that a client refuses.
+    public init(
+        settings: ServiceSettings,
+        logger: Logger,
+        metrics: PrometheusRegistry = PrometheusRegistry(),
+        clock: AdjustableClock = AdjustableClock(),
+        ids: (any IdentifierSource)? = nil
+    ) throws(ConfigurationProblem) {
+        self.settings = settings
+        self.logger = logger
+        self.metrics = metrics
+        self.clock = clock
+        self.ids = ids ?? UUIDv7Source(clock: clock)
+        self.readiness = Readiness()
+        self.handlersOrNone = try ServiceClients.postgres(.handler, settings, logger)
+        self.workersOrNone = try ServiceClients.postgres(.worker, settings, logger)
+        self.redisOrNone = try ServiceClients.redis(settings, logger)
+        self.http = ServiceClients.http()
+        self.dataKeysOrNone = settings.has(.auth) ? DataKeyClient(settings: settings.auth, http: self.http) : nil
+    }
+
+    /// Postgres as the handler role: requests.
+    public var handlers: PostgresClient { Self.declared(self.handlersOrNone, ".database") }
+    /// Postgres as the worker role: consumers and jobs.
+    public var workers: PostgresClient { Self.declared(self.workersOrNone, ".database") }
+    /// Redis.
+    public var redis: RedisClient { Self.declared(self.redisOrNone, ".redis") }
+    /// The users' data keys.
+    public var dataKeys: DataKeyClient { Self.declared(self.dataKeysOrNone, ".auth") }
+
+    /// The broker.
+    ///
+    /// - Throws: `ConfigurationProblem` for a URL that the client refuses.
+    public func broker() throws(ConfigurationProblem) -> AMQPConfiguration {
+        try ServiceClients.broker(self.settings)
+    }
+
+    /// What runs below the service's own parts, in the order of starting.
+    func clientServices() -> [any Service] {
+        var services: [any Service] = [HTTPClientService(client: self.http), self.wheel]
+        if let handlers = self.handlersOrNone {
+            services.append(ClientService("postgres-handlers") { await handlers.run() })
+        }
+        if let workers = self.workersOrNone {
+            services.append(ClientService("postgres-workers") { await workers.run() })
+            if self.settings.profile == .sandbox {
+                services.append(SandboxClockService(clock: self.clock, postgres: workers))
+            }
+        }
+        if let redis = self.redisOrNone {
+            services.append(ClientService("redis") { await redis.run() })
+        }
+        if let keys = self.dataKeysOrNone {
+            services.append(DataKeySweeper(keys: keys))
+        }
+        return services
+    }
+
+    func addClientChecks() {
+        if let handlers = self.handlersOrNone {
+            self.readiness.add("postgres") { (try? await handlers.query("SELECT 1")) != nil }
+        }
+        if let redis = self.redisOrNone {
+            self.readiness.add("redis", .informational) { redis.isConnected }
+        }
+    }
+
+    private static func declared<Value>(_ value: Value?, _ need: String) -> Value {
+        guard let value else { preconditionFailure("the service does not declare \(need) in its needs") }
+        return value
+    }
+}

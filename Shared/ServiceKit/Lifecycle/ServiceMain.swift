@@ -1,0 +1,117 @@
+import CoreMetrics
+import Foundation
+import Glibc
+import Logging
+import Postgres
+
+/// What every executable does: read the settings, migrate if asked to, run, and end with a status that says how.
+///
+/// - `--migrate`: runs the migrations as `MIGRATION_DATABASE_URL`, then the service.
+/// - `--migrate-only`: runs the migrations and ends.
+/// - `--settings`: prints the documented settings and ends.
+/// - `--version`: prints the version and ends.
+///
+/// Status 0 after a graceful shutdown, 78 for a configuration problem (one line on standard error names the variable),
+/// 64 for an unknown argument, 70 when the service failed.
+public enum ServiceMain {
+    static let unknownArgument: Int32 = 64
+    static let failed: Int32 = 70
+
+    private static let known: Set<String> = ["--migrate", "--migrate-only", "--settings", "--version"]
+
+    /// Runs a service and ends the process.
+    public static func run(
+        _ definition: ServiceDefinition,
+        arguments: [String] = CommandLine.arguments
+    ) async -> Never {
+        // Before any thread starts: a peer that leaves must not end the process.
+        signal(SIGPIPE, SIG_IGN)
+        ProcessMetrics.begin()
+        exit(await Self.status(definition, arguments: Array(arguments.dropFirst()), reader: .environment()))
+    }
+
+    static func status(
+        _ definition: ServiceDefinition,
+        arguments: [String],
+        reader: SettingsReader
+    ) async -> Int32 {
+        if let unknown = arguments.first(where: { !Self.known.contains($0) }) {
+            Self.say("\(definition.name): unknown argument \(unknown)")
+            return Self.unknownArgument
+        }
+        if let text = Self.information(definition, arguments: arguments) {
+            FileHandle.standardOutput.write(Data((text + "\n").utf8))
+            return 0
+        }
+        do {
+            try await Self.start(definition, arguments: arguments, reader: reader)
+            return 0
+        } catch let problem as ConfigurationProblem {
+            Self.say("\(definition.name): \(problem)")
+            return ConfigurationProblem.exitStatus
+        } catch let error as MigrationError {
+            Self.say("\(definition.name): migration failed: \(error)")
+            return Self.failed
+        } catch {
+            Self.say("\(definition.name): failed: \(SafeErrorText.describe(error))")
+            return Self.failed
+        }
+    }
+
+    private static func information(_ definition: ServiceDefinition, arguments: [String]) -> String? {
+        if arguments.contains("--version") {
+            return "\(definition.name) \(ServiceVersion.text)"
+        }
+        guard arguments.contains("--settings") else { return nil }
+        return (ServiceSettings.keys + definition.keys).map(\.documentation).joined(separator: "\n")
+    }
+
+    private static func start(
+        _ definition: ServiceDefinition,
+        arguments: [String],
+        reader: SettingsReader
+    ) async throws {
+        if arguments.contains("--migrate-only") {
+            return try await Self.migrate(definition, reader: reader, logger: Logger(label: definition.name))
+        }
+        let settings = try ServiceSettings(service: definition.name, needs: definition.needs, reader: reader)
+        let level = settings.logLevel
+        LoggingSystem.bootstrap { JSONLogHandler(label: $0, level: level) }
+        let metrics = PrometheusRegistry()
+        MetricsSystem.bootstrap(metrics)
+        let logger = Logger(label: definition.name)
+        if arguments.contains("--migrate") {
+            try await Self.migrate(definition, reader: reader, logger: logger)
+        }
+        let host = try ServiceHost(settings: settings, logger: logger, metrics: metrics)
+        try await host.run(try await definition.build(host))
+    }
+
+    static func migrate(_ definition: ServiceDefinition, reader: SettingsReader, logger: Logger) async throws {
+        let url = try reader.text(.migrationDatabaseURL)
+        let migrator = Migrator(
+            migrations: try definition.migrations(),
+            variables: [
+                "owner": Self.role(of: url) ?? "\(definition.name)_owner",
+                "handler": Self.role(of: try reader.optionalText(.databaseURL)) ?? "\(definition.name)_handler",
+                "worker": Self.role(of: try reader.optionalText(.workerDatabaseURL)) ?? "\(definition.name)_worker",
+            ]
+        )
+        let applied = try await migrator.run(url: url, logger: logger)
+        logger.info("migrated", metadata: ["count": .safe(applied.count)])
+    }
+
+    /// The roles are those that the URLs log in as, so that rights and log-ins cannot drift apart.
+    static func role(of url: String?) -> String? {
+        guard let url, let scheme = url.range(of: "://"), let at = url[scheme.upperBound...].lastIndex(of: "@") else {
+            return nil
+        }
+        let credentials = url[scheme.upperBound..<at]
+        let user = credentials.prefix { $0 != ":" }
+        return user.isEmpty ? nil : String(user).removingPercentEncoding
+    }
+
+    private static func say(_ line: String) {
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+}

@@ -1,0 +1,150 @@
+import AMQP
+import EventLoops
+import Testing
+
+@Suite("When the network fails")
+struct NetworkFaultTests {
+    @Test("idle connections survive many heartbeats, also while a handler takes its time")
+    func idle() async throws {
+        try await Broker.shared().withVirtualHost { host in
+            try await host.admin { try await $0.declareQueue("q") }
+            try await Proxy.with(target: host.configuration().hosts[0].port) { proxy in
+                let configuration = try host.configuration(port: proxy.port, heartbeat: 2)
+                let consumer = AMQPConsumer(configuration: configuration, queue: "q", logger: quiet)
+                let (begun, handlerBegan) = AsyncStream.makeStream(of: Void.self)
+                try await host.withPublisher(configuration) { publisher in
+                    try await withThrowingDiscardingTaskGroup { group in
+                        group.addTask {
+                            try await consumer.run { _ in
+                                handlerBegan.yield()
+                                // The time is the point here: more than three times two heartbeats.
+                                try? await Task.sleep(for: .seconds(13))
+                                consumer.stop()
+                                return .acknowledgeAll
+                            }
+                        }
+                        #expect(await publisher.publish(message("1", to: "q")).isConfirmed)
+                        for await _ in begun { break }
+                        try await Task.sleep(for: .seconds(12))
+                        #expect(await publisher.publish(message("2", to: "q")).isConfirmed)
+                    }
+                    #expect(proxy.acceptedCount == 2)
+                }
+            }
+            await host.expectReady(1, in: "q")
+        }
+    }
+
+    @Test("a half-dead peer is noticed by its missing heartbeats, on both sides, and replaced")
+    func halfDead() async throws {
+        try await Broker.shared().withVirtualHost { host in
+            try await host.admin { try await $0.declareQueue("q") }
+            try await Proxy.with(target: host.configuration().hosts[0].port) { proxy in
+                let configuration = try host.configuration(port: proxy.port, heartbeat: 1)
+                let inbox = Inbox()
+                try await host.withPublisher(configuration) { publisher in
+                    try await host.withConsumer("q", configuration, inbox: inbox) { consumer in
+                        #expect(await publisher.publish(message("1", to: "q")).isConfirmed)
+                        try await inbox.wait { $0.count == 1 }
+                        proxy.stall()
+                        let stalled = ContinuousClock.now
+                        let outcome = await publisher.publish(message("2", to: "q"))
+                        guard case .lost(let error) = outcome else {
+                            Issue.record("\(outcome)")
+                            return
+                        }
+                        #expect(error.code == .heartbeatMissed)
+                        #expect(ContinuousClock.now - stalled < .seconds(5))
+                        #expect(await publisher.publish(message("3", to: "q")).isConfirmed)
+                        try await inbox.wait { $0.contains { $0.text == "3" } }
+                        #expect(consumer.isConsuming)
+                        #expect(proxy.acceptedCount == 4)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("a publish that blocks in the library is ended by the watchdog, and the publisher connects again")
+    func watchdog() async throws {
+        try await Broker.shared().withVirtualHost { host in
+            try await host.admin { try await $0.declareQueue("q", kind: .classic) }
+            try await Proxy.with(target: host.configuration().hosts[0].port) { proxy in
+                var configuration = try host.configuration(port: proxy.port, heartbeat: 60)
+                configuration.callLimit = .seconds(1)
+                try await host.withPublisher(configuration) { publisher in
+                    #expect(await publisher.publish(message("1", to: "q")).isConfirmed)
+                    proxy.stall()
+                    let huge = AMQPMessage(
+                        exchange: "",
+                        routingKey: "q",
+                        body: [UInt8](repeating: 1, count: 64_000_000),
+                        messageID: "huge"
+                    )
+                    let outcome = await publisher.publish(huge)
+                    guard case .lost(let error) = outcome else {
+                        Issue.record("\(outcome)")
+                        return
+                    }
+                    #expect(error.code == .callStuck)
+                    #expect(await publisher.publish(message("2", to: "q")).isConfirmed)
+                    #expect(proxy.acceptedCount == 2)
+                }
+            }
+        }
+    }
+
+    @Test("connections cut in a burst: nothing confirmed is missing, what was lost is published again")
+    func cutBurst() async throws {
+        try await Broker.shared().withVirtualHost { host in
+            try await host.admin { try await $0.declareQueue("q") }
+            let texts = (0..<4_000).map { "\($0)" }
+            try await Proxy.with(target: host.configuration().hosts[0].port) { proxy in
+                try await host.withPublisher(host.configuration(port: proxy.port)) { publisher in
+                    let burst = Burst(publisher: publisher, queue: "q")
+                    let (confirmed, lost) = await burst.publish(texts, chunk: 500) { attempt in
+                        if attempt.isMultiple(of: 3) { proxy.cut(after: 10_000) }
+                    }
+                    #expect(lost > 0)
+                    #expect(confirmed.count == texts.count)
+                    #expect(proxy.acceptedCount > 1)
+                }
+            }
+            let got = try await host.drain("q", distinct: texts.count)
+            #expect(Set(got) == Set(texts))
+        }
+    }
+}
+
+/// Publishes until everything is confirmed, as a relay does.
+struct Burst {
+    let publisher: AMQPPublisher
+    let queue: String
+
+    /// - Returns: What is confirmed, and how often an answer was `lost`.
+    func publish(
+        _ texts: [String],
+        chunk: Int,
+        during: @escaping @Sendable (Int) async -> Void
+    ) async -> (Set<String>, Int) {
+        var confirmed: Set<String> = []
+        var lost = 0
+        var begin = 0
+        var attempt = 0
+        while begin < texts.count {
+            var open = Array(texts[begin..<min(texts.count, begin + chunk)])
+            begin += open.count
+            while !open.isEmpty {
+                let messages = open.map { message($0, to: self.queue) }
+                async let outcomes = self.publisher.publish(messages)
+                await during(attempt)
+                attempt += 1
+                let pairs = zip(open, await outcomes)
+                confirmed.formUnion(pairs.filter { $0.1.isConfirmed }.map(\.0))
+                open = pairs.filter { !$0.1.isConfirmed }.map(\.0)
+                lost += open.count
+            }
+        }
+        return (confirmed, lost)
+    }
+}

@@ -1,0 +1,104 @@
+import Messaging
+import Primitives
+import Testing
+
+@testable import AuthService
+
+@Suite("PIN", .serialized)
+struct PINTests {
+    private let ada = UserID(clerkSubject: "user_ada")
+
+    private func pin(_ digits: String) throws -> PIN { try PIN(digits, pointer: "/pin") }
+
+    private func withPIN(_ digits: String, _ body: (AuthWorld) async throws -> Void) async throws {
+        try await withAuth { world in
+            try await world.onboard("user_ada", Sample.personal("ada"))
+            try await world.setPIN(try self.pin(digits), current: nil, of: self.ada, cause: Cause())
+            try await body(world)
+        }
+    }
+
+    @Test("a PIN is 4 to 6 digits and shows itself nowhere", arguments: ["123", "1234567", "12a4", "", "１２３４", "12 4"])
+    func form(typed: String) throws {
+        #expect(throws: FieldProblem(pointer: "/pin", rule: .pin)) { try PIN(typed, pointer: "/pin") }
+        let pin = try self.pin("4821")
+        #expect(!"\(pin) \(String(reflecting: pin))".contains("4821"))
+        var dumped = ""
+        dump(pin, to: &dumped)
+        #expect(!dumped.contains("4821"))
+    }
+
+    @Test("of twenty wrong tries at once, five are checked and the rest hear that the PIN is locked")
+    func lockout() async throws {
+        try await self.withPIN("4821") { world in
+            let wrong = try self.pin("0000")
+            let outcomes = await withTaskGroup(of: AuthError?.self) { group in
+                for _ in 0..<20 {
+                    group.addTask {
+                        do {
+                            try await world.checkPIN(wrong, of: self.ada, cause: Cause())
+                            return nil
+                        } catch { return error as? AuthError }
+                    }
+                }
+                return await group.reduce(into: [AuthError?]()) { $0.append($1) }
+            }
+            let left = outcomes.compactMap { outcome -> Int? in
+                guard case .pinInvalid(let left) = outcome else { return nil }
+                return left
+            }
+            #expect(left.sorted() == [0, 1, 2, 3, 4])
+            #expect(outcomes.filter { if case .pinLocked = $0 { true } else { false } }.count == 15)
+            // Even the right one, until the time is over.
+            await #expect(throws: AuthError.self) {
+                try await world.checkPIN(try self.pin("4821"), of: self.ada, cause: Cause())
+            }
+            world.clock.advance(by: .seconds(15 * 60 + 1))
+            try await world.checkPIN(try self.pin("4821"), of: self.ada, cause: Cause())
+            await #expect(throws: AuthError.pinInvalid(attemptsLeft: 4)) {
+                try await world.checkPIN(wrong, of: self.ada, cause: Cause())
+            }
+        }
+    }
+
+    @Test("a second PIN needs the first one, and asking with a wrong one counts")
+    func change() async throws {
+        try await self.withPIN("4821") { world in
+            let new = try self.pin("777777")
+            await #expect(throws: AuthError.currentPINRequired) {
+                try await world.setPIN(new, current: nil, of: self.ada, cause: Cause())
+            }
+            await #expect(throws: AuthError.pinInvalid(attemptsLeft: 4)) {
+                try await world.setPIN(new, current: try self.pin("1111"), of: self.ada, cause: Cause())
+            }
+            try await world.setPIN(new, current: try self.pin("4821"), of: self.ada, cause: Cause())
+            try await world.checkPIN(new, of: self.ada, cause: Cause())
+            await #expect(throws: AuthError.pinInvalid(attemptsLeft: 4)) {
+                try await world.checkPIN(try self.pin("4821"), of: self.ada, cause: Cause())
+            }
+        }
+    }
+
+    @Test("who has not signed up gets no PIN")
+    func stranger() async throws {
+        try await withAuth { world in
+            await #expect(throws: AuthError.notOnboarded) {
+                try await world.setPIN(try self.pin("4821"), current: nil, of: self.ada, cause: Cause())
+            }
+        }
+    }
+
+    @Test("of two who change the PIN at once, one wins and the other is told")
+    func changeRace() async throws {
+        try await self.withPIN("4821") { world in
+            let hash = try await world.checkPIN(try self.pin("4821"), of: self.ada, cause: Cause())
+            let isFirst = try await world.asUser(self.ada) { transaction in
+                try await world.pins.replace(hash, by: "scrypt$a", of: self.ada, in: transaction)
+            }
+            let isSecond = try await world.asUser(self.ada) { transaction in
+                try await world.pins.replace(hash, by: "scrypt$b", of: self.ada, in: transaction)
+            }
+            #expect(isFirst && !isSecond)
+        }
+    }
+}

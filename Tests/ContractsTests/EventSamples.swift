@@ -1,0 +1,197 @@
+import Contracts
+import Foundation
+
+let sampleID = UUID(uuidString: "01932F5E-0000-7000-8000-000000000001")!
+
+/// One event of each kind, by kind and version, with a check that it survives the wire.
+struct EventSample: Sendable, CustomStringConvertible {
+    let name: String
+    let json: String
+    let roundTrips: @Sendable (String) throws -> Bool
+    var description: String { self.name }
+}
+
+private func check<Payload: EventData>(_ payload: Payload) -> EventSample {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
+    let data = (try? encoder.encode(payload)) ?? Data()
+    return EventSample(
+        name: "\(Payload.type.rawValue).v\(Payload.majorVersion)",
+        json: String(decoding: data, as: UTF8.self) + "\n"
+    ) { text in
+        try JSONDecoder().decode(Payload.self, from: Data(text.utf8)) == payload
+    }
+}
+
+let eventSamples: [EventSample] = [
+    check(
+        AccountOpened(
+            userID: sampleID,
+            accountID: sampleID,
+            anchorAccountID: "17000000000002-anc_acc",
+            bankName: "Sample Bank",
+            accountNumber: Sealed("s1.c2VhbGVk"),
+            accountName: Sealed("s1.c2VhbGVk")
+        )
+    ),
+    check(
+        WalletCredited(
+            userID: sampleID,
+            paymentID: sampleID,
+            providerPaymentID: "17000000000005-anc_inb_trsf",
+            anchorAccountID: "17000000000002-anc_acc",
+            amount: 150_000,
+            reference: "trf-01932f5e-0000-7000-8000-000000000001",
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        CustomerCreated(userID: sampleID, anchorCustomerID: "17000000000001-anc_ind_cst", accountType: Open(.personal))
+    ),
+    check(CustomerVerified(userID: sampleID, anchorCustomerID: "17000000000001-anc_ind_cst")),
+    check(
+        CustomerRejected(
+            userID: sampleID,
+            anchorCustomerID: "17000000000001-anc_ind_cst",
+            status: Open(.rejected),
+            reason: "no_slot"
+        )
+    ),
+    check(
+        BeneficiaryAdded(
+            userID: sampleID,
+            beneficiaryID: sampleID,
+            anchorCounterpartyID: "17000000000004-anc_cp",
+            isDefault: true,
+            bankName: "Sample Bank",
+            accountNumber: Sealed("s1.c2VhbGVk"),
+            accountName: Sealed("s1.c2VhbGVk")
+        )
+    ),
+    check(BeneficiaryRemoved(userID: sampleID, beneficiaryID: sampleID)),
+    check(BeneficiaryDefaulted(userID: sampleID, beneficiaryID: sampleID)),
+    check(
+        DeviceRegistered(
+            userID: sampleID,
+            deviceID: sampleID,
+            publicKey: "text",
+            activatedAt: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(DeviceRevoked(userID: sampleID, deviceID: sampleID, revokedAt: "2026-11-21T01:07:05.123Z")),
+    check(AuthHeartbeat(at: "2026-11-21T01:07:05.123Z")),
+    check(CustomerHeartbeat(at: "2026-11-21T01:07:05.123Z")),
+    check(SubscriptionHeartbeat(at: "2026-11-21T01:07:05.123Z")),
+    check(
+        ProviderAccountOpened(anchorAccountID: "17000000000002-anc_acc", anchorCustomerID: "17000000000001-anc_ind_cst")
+    ),
+    check(
+        ProviderTransferUpdated(
+            anchorTransferID: "17000000000003-anc_trsf",
+            reference: "trf-01932f5e-0000-7000-8000-000000000001",
+            status: Open(.successful),
+            reason: "no_slot",
+            providerEventID: "17000000000006-anc_et"
+        )
+    ),
+    check(
+        ProviderPaymentReceived(
+            providerPaymentID: "17000000000005-anc_inb_trsf",
+            anchorAccountID: "17000000000002-anc_acc",
+            settled: true,
+            providerEventID: "17000000000006-anc_et"
+        )
+    ),
+    check(SubscriptionActivated(userID: sampleID, plan: "plus", activeUntil: "2026-12-21T01:07:05.123Z")),
+    check(SubscriptionLapsed(userID: sampleID, plan: "plus")),
+    check(UsageAdjusted(userID: sampleID, adjustmentID: sampleID, month: "2026-11", delta: -1)),
+    check(
+        TransactionCreated(
+            transactionID: sampleID,
+            senderID: sampleID,
+            recipientID: sampleID,
+            amount: 150_000,
+            type: Open(.p2p),
+            route: Open(.external),
+            fee: 150_000,
+            duty: 150_000,
+            routeReason: "free_slot",
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        TransactionCompleted(
+            transactionID: sampleID,
+            senderID: sampleID,
+            recipientID: sampleID,
+            amount: 150_000,
+            type: Open(.p2p),
+            route: Open(.external),
+            fee: 150_000,
+            duty: 150_000,
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        TransactionFailed(
+            transactionID: sampleID,
+            senderID: sampleID,
+            recipientID: sampleID,
+            amount: 150_000,
+            type: Open(.p2p),
+            route: Open(.external),
+            fee: 150_000,
+            duty: 150_000,
+            failureReason: "provider_failed",
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        TransactionReversed(
+            transactionID: sampleID,
+            senderID: sampleID,
+            recipientID: sampleID,
+            amount: 150_000,
+            type: Open(.p2p),
+            route: Open(.external),
+            fee: 150_000,
+            duty: 150_000,
+            receivable: 150_000,
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        TransferReroutedInternal(
+            transactionID: sampleID,
+            senderID: sampleID,
+            recipientID: sampleID,
+            amount: 150_000,
+            reason: "no_slot",
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(ExternalSlotTaken(userID: sampleID, transactionID: sampleID, month: "2026-11", used: 3)),
+    check(ExternalSlotReleased(userID: sampleID, transactionID: sampleID, month: "2026-11", used: 3)),
+    check(
+        UserCreated(
+            userID: sampleID,
+            username: "ada",
+            accountType: Open(.personal),
+            kycDetails: Sealed("s1.c2VhbGVk"),
+            kybDetails: Sealed("s1.c2VhbGVk"),
+            contactDetails: Sealed("s1.c2VhbGVk")
+        )
+    ),
+    check(
+        UserDetailsProvided(
+            userID: sampleID,
+            accountType: Open(.personal),
+            kycDetails: Sealed("s1.c2VhbGVk"),
+            kybDetails: Sealed("s1.c2VhbGVk"),
+            contactDetails: Sealed("s1.c2VhbGVk")
+        )
+    ),
+    check(UserErased(userID: sampleID)),
+    check(UserSettingsChanged(userID: sampleID, allowSending: true, receivingPreference: Open(.external))),
+    check(UserRestricted(userID: sampleID, restriction: Open(.postNoDebit), reason: "no_slot")),
+]

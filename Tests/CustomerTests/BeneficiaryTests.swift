@@ -1,0 +1,215 @@
+import AnchorClient
+import Contracts
+import Foundation
+import Messaging
+import Postgres
+import Primitives
+import TestSupport
+import Testing
+
+@testable import CustomerService
+
+@Suite("Beneficiaries", .serialized)
+struct BeneficiaryTests {
+    private func account(_ number: String, bank: String = "000014") throws -> BankAccount {
+        try BankAccount(checking: BeneficiaryRequest(accountNumber: number, bankCode: bank))
+    }
+
+    private func add(_ number: String, bank: String = "000014", in world: CustomerWorld) async throws -> Beneficiary {
+        let account = try self.account(number, bank: bank)
+        let add = AddBeneficiary(users: world.users, beneficiaries: world.beneficiaries, index: world.index)
+        return try await world.asAda { transaction in
+            try await add(account, user: world.ada, key: world.adaKey, in: transaction)
+        }
+    }
+
+    private func verify(_ beneficiary: Beneficiary, in world: CustomerWorld) async throws -> JobOutcome {
+        try await world.run(CustomerJob.verifyBeneficiary, beneficiary.id.lowercased) {
+            try await world.verifyBeneficiary($0)
+        }
+    }
+
+    private func addVerified(_ number: String, in world: CustomerWorld) async throws -> Beneficiary {
+        world.provider.addAccount(number, holder: "ADAEZE OKONKWO")
+        let added = try await self.add(number, in: world)
+        #expect(try await self.verify(added, in: world) == .done)
+        return try #require(try await world.beneficiaries.find(added.id, of: world.ada, on: world.requests))
+    }
+
+    @Test(
+        "an account has ten digits and a bank code six",
+        arguments: [("123456789", "000014"), ("12345678901", "000014"), ("12345 6789", "000014"), ("0123456789", "14")]
+    )
+    func form(number: String, bank: String) {
+        #expect(throws: FieldProblem.self) { try self.account(number, bank: bank) }
+    }
+
+    @Test("the bank names the holder, the first account becomes the default and others hear of it sealed")
+    func first() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            let found = try await self.addVerified("0123456789", in: world)
+            #expect(found.status == .verified && found.isDefault && found.bankName == "Test Bank")
+            let event = try #require(try await world.last(BeneficiaryAdded.self))
+            #expect(event.beneficiaryID == found.id && event.isDefault && event.anchorCounterpartyID == "1-anc_cp")
+            let number = try world.adaKey.text(
+                in: event.accountNumber,
+                field: "beneficiary.account_number",
+                of: world.ada
+            )
+            let name = try world.adaKey.text(in: event.accountName, field: "beneficiary.account_name", of: world.ada)
+            #expect(number == "0123456789" && name == "ADAEZE OKONKWO")
+            let rows = try await world.database.psql("SELECT b::text FROM beneficiaries b")
+            #expect(!rows.joined().contains("0123456789") && !rows.joined().contains("OKONKWO"))
+            #expect(try await self.add("0123456780", in: world).isDefault == false)
+        }
+    }
+
+    @Test("an answer that was lost is asked for again, and there is one counterparty and one event")
+    func lostAnswer() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            world.provider.addAccount("0123456789", holder: "ADAEZE OKONKWO")
+            let added = try await self.add("0123456789", in: world)
+            world.provider.loseNextAnswer()
+            #expect(try await self.verify(added, in: world) == .again(reason: "connection lost", after: nil))
+            #expect(try await self.verify(added, in: world) == .done)
+            #expect(world.provider.counterpartyCount == 1)
+            #expect(try await world.said().map(\.type) == ["beneficiary.added"])
+        }
+    }
+
+    @Test("an account that the bank does not know is rejected and may be tried again")
+    func unknown() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            let added = try await self.add("0123456789", in: world)
+            #expect(try await self.verify(added, in: world) == .done)
+            let found = try await world.beneficiaries.find(added.id, of: world.ada, on: world.requests)
+            #expect(found?.status == .rejected && found?.rejectReason == .accountNotFound)
+            let elsewhere = try await self.add("0123456789", bank: "999999", in: world)
+            #expect(try await self.verify(elsewhere, in: world) == .done)
+            let other = try await world.beneficiaries.find(elsewhere.id, of: world.ada, on: world.requests)
+            #expect(other?.rejectReason == .unknownBank)
+            #expect(try await world.said().isEmpty)
+            #expect(try await self.addVerified("0123456789", in: world).isDefault)
+        }
+    }
+
+    @Test("the same account twice is refused, pending or verified, but not at another bank")
+    func twice() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            _ = try await self.add("0123456789", in: world)
+            await #expect(throws: CustomerError.beneficiaryExists) { try await self.add("0123456789", in: world) }
+            _ = try await self.add("0123456789", bank: "000057", in: world)
+        }
+    }
+
+    @Test("choosing a default says so once; deleting it lets the oldest other follow")
+    func defaults() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            let one = try await self.addVerified("0000000001", in: world)
+            let two = try await self.addVerified("0000000002", in: world)
+            let three = try await self.add("0000000003", in: world)
+            let choose = ChooseDefault(users: world.users, beneficiaries: world.beneficiaries)
+            let remove = RemoveBeneficiary(users: world.users, beneficiaries: world.beneficiaries)
+            await #expect(throws: CustomerError.beneficiaryNotVerified) {
+                try await world.asAda { try await choose(three.id, user: world.ada, in: $0) }
+            }
+            for _ in 0..<2 {
+                #expect(try await world.asAda { try await choose(two.id, user: world.ada, in: $0) }.isDefault)
+            }
+            try await world.asAda { try await remove(two.id, user: world.ada, in: $0) }
+            #expect(try await world.beneficiaries.findDefault(world.ada, on: world.work)?.id == one.id)
+            try await world.asAda { try await remove(three.id, user: world.ada, in: $0) }
+            try await world.asAda { try await remove(one.id, user: world.ada, in: $0) }
+            #expect(try await world.beneficiaries.findDefault(world.ada, on: world.work) == nil)
+            #expect(
+                try await world.said().map(\.type) == [
+                    "beneficiary.added", "beneficiary.added", "beneficiary.defaulted", "beneficiary.removed",
+                    "beneficiary.defaulted", "beneficiary.removed", "beneficiary.defaulted",
+                ]
+            )
+            #expect(try await world.last(BeneficiaryDefaulted.self)?.beneficiaryID == nil)
+            await #expect(throws: CustomerError.beneficiaryNotFound) {
+                try await world.asAda { try await remove(one.id, user: world.ada, in: $0) }
+            }
+        }
+    }
+
+    @Test("one that is deleted while the bank is asked is never announced")
+    func deletedMeanwhile() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            world.provider.addAccount("0123456789", holder: "ADAEZE OKONKWO")
+            let added = try await self.add("0123456789", in: world)
+            let remove = RemoveBeneficiary(users: world.users, beneficiaries: world.beneficiaries)
+            try await world.asAda { try await remove(added.id, user: world.ada, in: $0) }
+            #expect(try await self.verify(added, in: world) == .cancelled(reason: "deleted"))
+            #expect(try await world.said().isEmpty)
+        }
+    }
+
+    @Test("the twenty-first is refused")
+    func limit() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            for number in 0..<Beneficiary.limit { _ = try await self.add(String(1_000_000_000 + number), in: world) }
+            await #expect(throws: CustomerError.tooManyBeneficiaries) { try await self.add("0123456789", in: world) }
+        }
+    }
+
+    @Test("somebody else's beneficiary does not exist, not even for the database role")
+    func rowLevelSecurity() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            let mine = try await self.add("0123456789", in: world)
+            let stranger = UserID(clerkSubject: "user_bayo")
+            let seen = try await world.requests.client.query(
+                "SELECT id FROM beneficiaries WHERE id = \(mine.id)",
+                as: stranger.uuid
+            )
+            #expect(seen.isEmpty)
+            #expect(try await world.requests.client.query("SELECT id FROM beneficiaries").isEmpty)
+            await #expect(throws: CustomerError.beneficiaryNotFound) {
+                try await world.requests.transaction(as: stranger, cause: Cause()) { transaction in
+                    try await RemoveBeneficiary(users: world.users, beneficiaries: world.beneficiaries)(
+                        mine.id,
+                        user: stranger,
+                        in: transaction
+                    )
+                }
+            }
+        }
+    }
+
+    @Test("who has not signed up has no beneficiaries")
+    func stranger() async throws {
+        try await withCustomer { world in
+            await #expect(throws: CustomerError.notOnboarded) { try await self.add("0123456789", in: world) }
+        }
+    }
+
+    @Test("waiting ends with the bank's answer, or with the time")
+    func waiting() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            world.provider.addAccount("0123456789", holder: "ADAEZE OKONKWO")
+            let added = try await self.add("0123456789", in: world)
+            let wait = AwaitVerification(
+                database: world.requests,
+                beneficiaries: world.beneficiaries,
+                limit: .seconds(30)
+            )
+            async let answered = wait(added.id, of: world.ada)
+            #expect(try await self.verify(added, in: world) == .done)
+            #expect(try await answered?.status == .verified)
+            let slow = try await self.add("0123456780", in: world)
+            var hasty = wait
+            hasty.limit = .milliseconds(60)
+            #expect(try await hasty(slow.id, of: world.ada)?.status == .pending)
+        }
+    }
+}

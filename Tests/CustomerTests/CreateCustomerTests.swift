@@ -1,0 +1,165 @@
+import AnchorClient
+import Contracts
+import Foundation
+import Messaging
+import Primitives
+import ServiceKit
+import TestSupport
+import Testing
+
+@testable import CustomerService
+
+@Suite("Creating the customer at the provider", .serialized)
+struct CreateCustomerTests {
+    private func create(_ world: CustomerWorld) async throws -> JobOutcome {
+        try await world.run(CustomerJob.createCustomer, world.ada.description) { try await world.createCustomer($0) }
+    }
+
+    @Test("a complete sign-up becomes one customer, one event and one verification to start")
+    func plain() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            #expect(try await self.create(world) == .done)
+            #expect(world.provider.customers.count == 1)
+            #expect(world.provider.customers[0].metadata == ["user_id": world.ada.description])
+            #expect(try await world.said().map(\.type) == ["customer.created"])
+            #expect(try await world.last(CustomerCreated.self)?.anchorCustomerID == world.provider.customers[0].id)
+            #expect(try await world.state(of: CustomerJob.createCustomer, world.ada.description) == "done")
+            #expect(try await world.state(of: CustomerJob.startVerification, world.ada.description) == "queued")
+            let calls = try await world.database.psql("SELECT operation, outcome FROM provider_calls")
+            #expect(calls == ["create_customer|accepted"])
+        }
+    }
+
+    @Test("when the answer was lost, the next attempt finds the customer instead of making another")
+    func lostAnswer() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            world.provider.loseNextAnswer()
+            #expect(try await self.create(world) == .again(reason: "timed out", after: nil))
+            #expect(try await world.said().isEmpty)
+            #expect(try await self.create(world) == .done)
+            #expect(world.provider.customers.count == 1)
+            #expect(try await world.said().map(\.type) == ["customer.created"])
+        }
+    }
+
+    @Test("'already exists' on a first attempt is looked up, and adopted only when it carries our user id")
+    func alreadyExists() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            world.provider.addCustomer(email: Sample.contact.email, metadata: ["user_id": world.ada.description])
+            #expect(try await self.create(world) == .done)
+            #expect(try await world.last(CustomerCreated.self)?.anchorCustomerID == world.provider.customers[0].id)
+        }
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            world.provider.addCustomer(email: Sample.contact.email, metadata: ["user_id": "somebody else"])
+            #expect(try await self.create(world) == .failed(reason: "email_in_use"))
+            #expect(try await world.said().isEmpty)
+        }
+    }
+
+    @Test("without contact details nothing is asked for until they come")
+    func incomplete() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp(contact: nil)
+            #expect(try await world.state(of: CustomerJob.createCustomer, world.ada.description) == nil)
+            var noGender = Sample.contact
+            noGender.gender = nil
+            try await self.provide(noGender, sequence: 2, in: world)
+            #expect(try await self.create(world) == .done)
+            #expect(world.provider.customers.isEmpty)
+            #expect(try await world.state(of: CustomerJob.createCustomer, world.ada.description) == "done")
+            try await self.provide(Sample.contact, sequence: 3, in: world)
+            #expect(try await self.create(world) == .done)
+            #expect(world.provider.customers.count == 1)
+        }
+    }
+
+    private func provide(_ contact: ContactDetails, sequence: Int64, in world: CustomerWorld) async throws {
+        try await world.hear(
+            UserDetailsProvided(
+                userID: world.ada.uuid,
+                accountType: Open(.personal),
+                kycDetails: try world.sealed(Sample.person, "kyc_details"),
+                contactDetails: try world.sealed(contact, "contact_details")
+            ),
+            sequence: sequence
+        )
+    }
+
+    @Test("details that arrive while the job runs are not overlooked")
+    func detailsDuringTheJob() async throws {
+        try await withCustomer { world in
+            var noGender = Sample.contact
+            noGender.gender = nil
+            try await world.adaSignsUp(contact: noGender)
+            let outcome = try await world.run(CustomerJob.createCustomer, world.ada.description) { job in
+                // The job has read the old details when the event is handled; the event finds it running.
+                let old = try #require(try await world.users.find(world.ada, as: nil, on: world.work))
+                try await self.provide(Sample.contact, sequence: 2, in: world)
+                return try await world.createCustomer.waitForDetails(job, user: old)
+            }
+            #expect(outcome == .again(reason: "details_changed", after: .zero))
+            #expect(try await self.create(world) == .done)
+            #expect(world.provider.customers.count == 1)
+        }
+    }
+
+    @Test("an erased user is nobody's customer")
+    func erased() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            world.keys.erase(world.ada)
+            #expect(try await self.create(world) == .cancelled(reason: "erased"))
+            #expect(world.provider.customers.isEmpty)
+        }
+    }
+
+    @Test("a refusal ends the job, an outage and a missing key do not")
+    func errors() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            world.provider.refuseNext(.refused(status: 400, title: "Bad Request", code: .invalidPhoneNumber))
+            #expect(try await self.create(world) == .failed(reason: "refused_invalid_phone_number"))
+        }
+        #expect(JobOutcome(.rateLimited(retryAfter: .seconds(7))) == .again(reason: "rate_limited", after: .seconds(7)))
+        #expect(JobOutcome(.unauthorised) == .again(reason: "unauthorised", after: .seconds(60)))
+        #expect(JobOutcome(.unavailable(status: 503)) == .again(reason: "unavailable 503", after: nil))
+        #expect(JobOutcome(.notFound) == .failed(reason: "not_found_at_provider"))
+    }
+
+    @Test("a verification whose answer was lost is not started twice, a rejected one is started again")
+    func verification() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            #expect(try await self.create(world) == .done)
+            world.provider.loseNextAnswer()
+            let start = { (world: CustomerWorld) in
+                try await world.run(CustomerJob.startVerification, world.ada.description) {
+                    try await world.startVerification($0)
+                }
+            }
+            #expect(try await start(world) == .again(reason: "timed out", after: nil))
+            #expect(try await start(world) == .done)
+            #expect(world.provider.verificationsStarted.count == 1)
+            world.provider.setVerification(.rejected)
+            try await self.provide(Sample.contact, sequence: 2, in: world)
+            #expect(try await self.create(world) == .done)
+            #expect(try await start(world) == .done)
+            #expect(world.provider.verificationsStarted.count == 2)
+            #expect(try await world.said().map(\.type) == ["customer.created"])
+        }
+    }
+
+    @Test("a merchant becomes a business")
+    func merchant() async throws {
+        try await withCustomer { world in
+            try await world.adaOpensShop()
+            #expect(try await self.create(world) == .done)
+            #expect(world.provider.customers.map(\.kind) == [.business])
+            #expect(try await world.last(CustomerCreated.self)?.accountType == .known(.merchant))
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import AnchorClient
+import EventLoops
+import Foundation
+
+@testable import CustomerService
+
+/// The provider in memory: keeps what it was told and can lose an answer after acting.
+final class FakeProvider: CustomerProvider {
+    struct State: Sendable {
+        var customers: [(email: String, snapshot: CustomerSnapshot)] = []
+        var verificationsStarted: [String] = []
+        var counterparties: [String: Counterparty] = [:]
+        var accounts: [String: String] = [:]
+        /// Thrown once, after the call took effect.
+        var loseNextAnswer = false
+        /// Thrown instead of taking effect.
+        var refuseNext: AnchorError?
+    }
+
+    private let state = Locked(State())
+
+    var customers: [CustomerSnapshot] { self.state.withLock { $0.customers.map(\.snapshot) } }
+    var verificationsStarted: [String] { self.state.withLock { $0.verificationsStarted } }
+    var counterpartyCount: Int { self.state.withLock { $0.counterparties.count } }
+
+    func loseNextAnswer() { self.state.withLock { $0.loseNextAnswer = true } }
+    func refuseNext(_ error: AnchorError) { self.state.withLock { $0.refuseNext = error } }
+    func addAccount(_ number: String, holder: String) { self.state.withLock { $0.accounts[number] = holder } }
+
+    func addCustomer(email: String, metadata: [String: String]) {
+        _ = self.state.withLock { $0.add(email, .individual, metadata) }
+    }
+
+    func setVerification(_ status: VerificationStatus) {
+        self.state.withLock { state in
+            for index in state.customers.indices { state.customers[index].snapshot.verification = status }
+        }
+    }
+
+    func createIndividualCustomer(
+        _ customer: IndividualCustomer,
+        deadline: Duration?
+    ) async throws(AnchorError) -> CustomerSnapshot {
+        try self.create(customer.email, .individual, customer.metadata)
+    }
+
+    func createBusinessCustomer(
+        _ customer: BusinessCustomer,
+        deadline: Duration?
+    ) async throws(AnchorError) -> CustomerSnapshot {
+        try self.create(customer.contact.email, .business, customer.metadata)
+    }
+
+    private func create(
+        _ email: String,
+        _ kind: CustomerKind,
+        _ metadata: [String: String]?
+    ) throws(AnchorError) -> CustomerSnapshot {
+        let result = self.state.withLock { state -> Result<CustomerSnapshot, AnchorError> in
+            if let refusal = state.takeRefusal() { return .failure(refusal) }
+            guard !state.customers.contains(where: { $0.email == email }) else {
+                return .failure(.refused(status: 400, title: "Bad Request", code: .alreadyExists))
+            }
+            let snapshot = state.add(email, kind, metadata ?? [:])
+            return state.takeLoss() ? .failure(.timedOut(sent: true)) : .success(snapshot)
+        }
+        return try result.get()
+    }
+
+    func customer(id: String, deadline: Duration?) async throws(AnchorError) -> CustomerSnapshot {
+        guard let found = self.customers.first(where: { $0.id == id }) else { throw .notFound }
+        return found
+    }
+
+    func findCustomer(email: String, deadline: Duration?) async throws(AnchorError) -> CustomerSnapshot? {
+        self.state.withLock { state in state.customers.first { $0.email == email }?.snapshot }
+    }
+
+    func startIndividualVerification(
+        customerID: String,
+        _ verification: IndividualVerification,
+        deadline: Duration?
+    ) async throws(AnchorError) {
+        try self.start(customerID)
+    }
+
+    func startBusinessVerification(customerID: String, deadline: Duration?) async throws(AnchorError) {
+        try self.start(customerID)
+    }
+
+    private func start(_ customerID: String) throws(AnchorError) {
+        let result = self.state.withLock { state -> Result<Void, AnchorError> in
+            state.verificationsStarted.append(customerID)
+            for index in state.customers.indices where state.customers[index].snapshot.id == customerID {
+                state.customers[index].snapshot.verification = .pending
+            }
+            return state.takeLoss() ? .failure(.timedOut(sent: true)) : .success(())
+        }
+        try result.get()
+    }
+
+    func banks(deadline: Duration?) async throws(AnchorError) -> [Bank] {
+        [
+            Bank(id: "1-anc_bk", name: "Test Bank", nipCode: "000014"),
+            Bank(id: "2-anc_bk", name: "Short", nipCode: "57"),
+        ]
+    }
+
+    func verifyAccount(bank: String, number: String, deadline: Duration?) async throws(AnchorError) -> String? {
+        self.state.withLock { $0.accounts[number] }
+    }
+
+    func createCounterparty(_ draft: CounterpartyDraft, deadline: Duration?) async throws(AnchorError) -> Counterparty {
+        let result = self.state.withLock { state -> Result<Counterparty, AnchorError> in
+            if let refusal = state.takeRefusal() { return .failure(refusal) }
+            let key = "\(draft.bankCode)/\(draft.accountNumber)"
+            let made =
+                state.counterparties[key]
+                ?? Counterparty(id: "\(state.counterparties.count + 1)-anc_cp", accountName: draft.accountName)
+            state.counterparties[key] = made
+            return state.takeLoss() ? .failure(.connectionLost(sent: true)) : .success(made)
+        }
+        return try result.get()
+    }
+}
+
+extension FakeProvider.State {
+    mutating func add(_ email: String, _ kind: CustomerKind, _ metadata: [String: String]) -> CustomerSnapshot {
+        let id = "\(self.customers.count + 1)-anc_ind_cst"
+        let snapshot = CustomerSnapshot(id: id, kind: kind, verification: .unverified, metadata: metadata)
+        self.customers.append((email, snapshot))
+        return snapshot
+    }
+
+    mutating func takeLoss() -> Bool {
+        defer { self.loseNextAnswer = false }
+        return self.loseNextAnswer
+    }
+
+    mutating func takeRefusal() -> AnchorError? {
+        defer { self.refuseNext = nil }
+        return self.refuseNext
+    }
+}

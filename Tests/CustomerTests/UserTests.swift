@@ -1,0 +1,90 @@
+import Contracts
+import Foundation
+import Messaging
+import Primitives
+import Testing
+
+@testable import CustomerService
+
+@Suite("Users", .serialized)
+struct UserTests {
+    private func change(_ request: SettingsRequest, in world: CustomerWorld) async throws -> UserSettings {
+        let change = try SettingsChange(checking: request)
+        return try await world.asAda { transaction in
+            try await ChangeSettings(users: world.users)(change, user: world.ada, in: transaction)
+        }
+    }
+
+    @Test("changed settings are announced whole, unchanged ones are not")
+    func settings() async throws {
+        try await withCustomer { world in
+            try await world.adaOpensShop()
+            _ = try await self.change(SettingsRequest(allowSending: true), in: world)
+            #expect(try await world.said().isEmpty)
+            for _ in 0..<2 { _ = try await self.change(SettingsRequest(allowSending: false), in: world) }
+            #expect(try await world.said().map(\.type) == ["user.settings_changed"])
+            let event = try await world.last(UserSettingsChanged.self)
+            #expect(event?.allowSending == false && event?.receivingPreference == .known(.external))
+        }
+    }
+
+    @Test("settings of somebody who has not signed up cannot be changed")
+    func stranger() async throws {
+        try await withCustomer { world in
+            await #expect(throws: CustomerError.notOnboarded) {
+                try await self.change(SettingsRequest(receivingPreference: "wallet"), in: world)
+            }
+        }
+    }
+
+    @Test("a restriction is announced once with its reason")
+    func restriction() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            let order = try RestrictionOrder(restriction: "frozen", reason: "fraud_review")
+            for _ in 0..<2 {
+                try await world.work.transaction(cause: Cause()) { transaction in
+                    try await RestrictUser(users: world.users)(order, user: world.ada, in: transaction)
+                }
+            }
+            #expect(try await world.said().map(\.type) == ["user.restricted"])
+            #expect(try await world.last(UserRestricted.self)?.reason == "fraud_review")
+            await #expect(throws: CustomerError.userNotFound) {
+                try await world.work.transaction(cause: Cause()) { transaction in
+                    let nobody = UserID(clerkSubject: "nobody")
+                    try await RestrictUser(users: world.users)(order, user: nobody, in: transaction)
+                }
+            }
+        }
+    }
+
+    @Test("an older event of the same source changes nothing, and the sources do not mix")
+    func order() async throws {
+        try await withCustomer { world in
+            // The verdict first: streams of different services interleave.
+            let verified = CustomerVerified(userID: world.ada.uuid, anchorCustomerID: "1-anc_ind_cst")
+            try await world.hear(verified, sequence: 7)
+            try await world.adaSignsUp(sequence: 2)
+            try await world.adaSignsUp(contact: nil, sequence: 1)
+            let rejected = CustomerRejected(userID: world.ada.uuid, anchorCustomerID: "1", status: Open(.rejected))
+            try await world.hear(rejected, sequence: 6)
+            let user = try await world.users.find(world.ada, as: nil, on: world.work)
+            #expect(user?.verification == .known(.approved) && user?.username == "ada" && user?.details.contact != nil)
+            #expect(try await world.users.find(username: "ada", on: world.work)?.id == world.ada)
+        }
+    }
+
+    @Test("after erasure nothing sealed is left, and the name leads nowhere")
+    func erased() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            try await world.hear(UserErased(userID: world.ada.uuid), sequence: 2)
+            let user = try await world.users.find(world.ada, as: nil, on: world.work)
+            #expect(user?.isErased == true && user?.details == SealedDetails())
+            #expect(try await world.users.find(username: "ada", on: world.work) == nil)
+            await #expect(throws: CustomerError.notOnboarded) {
+                try await self.change(SettingsRequest(receivingPreference: "wallet"), in: world)
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+"""A scratch ledger for the tests: databases with the real migrations, users, funds, and the calls of the two roles.
+
+The server comes from TRANSFA_TEST_POSTGRES_URL (a superuser's URL to any database of it). Databases made here are dropped
+when the program ends.
+"""
+import atexit, datetime as dt, os, pathlib, re, sys, time, uuid
+
+try:
+    import psycopg
+except ImportError:
+    sys.exit("these tests need psycopg: pip install 'psycopg[binary]'")
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MIGRATIONS = pathlib.Path(os.environ.get("TRANSFA_LEDGER_MIGRATIONS", ROOT / "Services/Transaction/Migrations"))
+ROLES = {"owner": "ledger_test_owner", "handler": "ledger_test_handler", "worker": "ledger_test_worker"}
+P2P = "POST /transactions/p2p"
+SOURCES = ("auth", "customer", "subscription")
+UTC = dt.timezone.utc
+_made = []
+
+
+def server_url():
+    url = os.environ.get("TRANSFA_TEST_POSTGRES_URL")
+    if not url:
+        sys.exit("set TRANSFA_TEST_POSTGRES_URL to a superuser's URL of a scratch Postgres server")
+    return url
+
+
+def url_of(database):
+    return re.sub(r"/[^/?]*(\?|$)", rf"/{database}\1", server_url().replace("://", ":##", 1), count=1).replace(":##", "://", 1)
+
+
+def admin():
+    return psycopg.connect(server_url(), autocommit=True)
+
+
+def drop(database):
+    with admin() as c:
+        c.execute(f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
+
+
+def create(prefix="ledger"):
+    """A fresh database with the migrations of Messaging and of the transaction service. Returns its name."""
+    name = f"{prefix}_{os.getpid()}_{len(_made)}_{uuid.uuid4().hex[:6]}"
+    with admin() as c:
+        for role in ROLES.values():
+            if not c.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone():
+                try:
+                    c.execute(f"CREATE ROLE {role} NOLOGIN")
+                except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+                    pass                                        # another test made it at the same moment
+        c.execute(f'CREATE DATABASE "{name}" OWNER {ROLES["owner"]}')
+    _made.append(name)
+    with connect(name, "owner") as c:
+        files = sorted((ROOT / "Shared/Messaging/Migrations").glob("*.sql")) + sorted(MIGRATIONS.glob("*.sql"))
+        for file in files:
+            c.execute(re.sub(r"\$\{(owner|handler|worker)\}", lambda m: ROLES[m[1]], file.read_text()))
+            c.commit()
+        c.execute("CREATE TABLE outbox_other_days PARTITION OF outbox DEFAULT")     # tests live on days of their own
+        # The tests' limits are round numbers; tier 3 has none that matter.
+        c.execute("DELETE FROM tier_limits")
+        c.execute("INSERT INTO tier_limits VALUES (0, '-infinity', 500, 4000, 9000, 6000), (1, '-infinity', 5000, 30000,"
+                  " 200000, 400000), (2, '-infinity', 1000000000, 1000000000000, 1000000000000, 90000),"
+                  " (3, '-infinity', 1000000000000, 1000000000000, 1000000000000, NULL)")
+    return name
+
+
+@atexit.register
+def _clean_up():
+    for name in _made:
+        try:
+            drop(name)
+        except psycopg.Error:
+            pass
+
+
+def connect(database, role, autocommit=False):
+    c = psycopg.connect(url_of(database), autocommit=True)
+    c.execute(f"SET SESSION AUTHORIZATION {ROLES[role]}")
+    c.autocommit = autocommit
+    return c
+
+
+def v7(moment=None, bits=None):
+    """A UUIDv7 of a moment; `bits` is 74 bits of randomness."""
+    ms = int((moment.timestamp() if moment else time.time()) * 1000)
+    bits = uuid.uuid4().int if bits is None else bits
+    return uuid.UUID(int=ms << 80 | 7 << 76 | (bits & 0xFFF) << 64 | 2 << 62 | (bits >> 12) & (1 << 62) - 1)
+
+
+# People ----------------------------------------------------------------------------------------------------------------
+
+def add_user(c, username, funds=0, tier=3, bank=True, plan=False, **columns):
+    """A verified user with a wallet, as worker: `bank` gives a default beneficiary, `plan` an active subscription."""
+    user = columns.pop("id", None) or uuid.uuid4()
+    c.execute("SELECT ensure_users(ARRAY[%s::uuid])", [user])
+    columns = dict(username=username, tier=tier, kyc_status="approved", provider_account=f"{username}-account",
+                   active_until=dt.datetime(2999, 1, 1, tzinfo=UTC) if plan else None) | columns
+    c.execute(f"UPDATE users SET {', '.join(f'{k} = %s' for k in columns)} WHERE id = %s", [*columns.values(), user])
+    if bank:
+        c.execute("INSERT INTO beneficiaries (id, user_id, counterparty_id, verified, is_default) VALUES (%s, %s, %s, true, true)",
+                  [uuid.uuid4(), user, f"{username}-bank"])
+    if funds:
+        fund(c, f"{username}-account", funds)
+    return user
+
+
+def fund(c, account, amount, payment=None, now=None):
+    tx = v7(now)
+    return c.execute("SELECT transaction_id, user_id, result FROM credit_inbound(%s, %s, %s, ARRAY[NULL::text], %s::uuid[],"
+                     " ARRAY['funding'], ARRAY[NULL::uuid], %s)",
+                     [[payment or f"pay-{tx}"], [account], [amount], [tx], now]).fetchone()
+
+
+def beat(c, at):
+    for source in SOURCES:
+        c.execute("SELECT beat(%s, %s)", [source, at])
+
+
+# Calls -----------------------------------------------------------------------------------------------------------------
+
+FIELDS = ("id", "sender", "recipient", "amount", "description", "route", "key", "hash", "nonce", "device",
+          "created", "rerouted", "slot", "correlation", "traceparent")
+TYPES = ("uuid", "uuid", "text", "bigint", "text", "text", "text", "bytea", "uuid", "uuid", "uuid", "uuid", "uuid", "uuid", "text")
+ACCEPT = ("SELECT outcome, transaction_id, route, status, body FROM accept_payments("
+          + ", ".join(f"%s::{t}[]" for t in TYPES) + ", %s) ORDER BY ord")
+
+
+def request(sender, recipient, amount, key=None, **more):
+    """One payment as the HTTP side would hand it over."""
+    q = dict(id=v7(), sender=sender, recipient=recipient, amount=amount, description=None, route=P2P,
+             key=key or uuid.uuid4().hex, hash=f"{recipient}/{amount}".encode(), nonce=uuid.uuid4(), device=None,
+             created=v7(), rerouted=v7(), slot=v7(), correlation=uuid.uuid4(), traceparent=None)
+    return q | more
+
+
+def accept(c, batch, now=None):
+    """As handler. Rows (outcome, transaction id, route, status, body) in the order of the batch."""
+    return c.execute(ACCEPT, [[q[f] for q in batch] for f in FIELDS] + [now]).fetchall()
+
+
+def settle(c, items, now=None):
+    """As worker. items: (transaction id, outcome[, event id]); evidence is made up. Returns the results."""
+    items = [(*i, v7(now)) if len(i) == 2 else i for i in items]
+    n = len(items)
+    rows = c.execute(
+        "SELECT result FROM settle_payments(%s::uuid[], %s::text[], %s::text[], %s::text[], %s::text[], %s::uuid[], %s::uuid[],"
+        " 'test', %s) ORDER BY ord",
+        [[i[0] for i in items], [i[1] for i in items], ["because" if i[1] == "failed" else None for i in items],
+         ["seen by the test"] * n, [None] * n, [i[2] for i in items], [None] * n, now]).fetchall()
+    return [r[0] for r in rows]
+
+
+def submit(c, ids, now=None):
+    """As worker. The verdicts of begin_submission."""
+    return [r[0] for r in c.execute("SELECT verdict FROM begin_submission(%s::uuid[], 'test', '10 seconds', %s) ORDER BY ord",
+                                    [list(ids), now]).fetchall()]
+
+
+def broken_invariants(c):
+    return c.execute("SELECT name, detail FROM check_invariants()").fetchall()
+
+
+def wallet(c, user):
+    """(posted, held) of a user, as worker."""
+    return c.execute("SELECT posted, held FROM wallets WHERE user_id = %s", [user]).fetchone()

@@ -1,0 +1,152 @@
+import AnchorClient
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import Primitives
+import Synchronization
+import Testing
+
+@testable import SandboxService
+
+@Suite("The sandbox keeps its state", .timeLimit(.minutes(2)))
+struct StateTests {
+    @Test("customers, accounts, money, pending transfers and signing key survive a restart")
+    func restart() async throws {
+        try await withTemporaryDirectory { directory in
+            let kept = Mutex<(account: String, log: JSON, keys: JSON)?>(nil)
+            try await withSandbox(directory: directory) { sandbox in
+                let account = try await sandbox.personWithAccount(kobo: 500_000)
+                let bank = try await sandbox.counterparty()
+                let done = Samples.order("kept-1", kobo: 1000, from: account.id, to: .counterparty(id: bank))
+                _ = try await sandbox.client.createTransfer(done)
+                _ = try await sandbox.settled("kept-1")
+                // Still pending when the sandbox ends.
+                try await sandbox.control(.PATCH, "switches", ["transferDelayMs": 60_000])
+                let open = Samples.order("kept-2", kobo: 2000, from: account.id, to: .counterparty(id: bank))
+                _ = try await sandbox.client.createTransfer(open)
+                let keys = try await sandbox.send(.GET, "/.well-known/jwks.json").json
+                let log = try await sandbox.control(.GET, "log?type=transfer_accepted")
+                kept.withLock { $0 = (account.id, log, keys) }
+            }
+            let before = try #require(kept.withLock { $0 })
+            try await withSandbox(directory: directory) { sandbox in
+                let balance = try await sandbox.client.balance(accountID: before.account)
+                #expect([balance.ledger.kobo, balance.hold.kobo] == [499_000, 2000])
+                #expect(try await sandbox.client.transfer(reference: "kept-2")?.status == .pending)
+                try await sandbox.control(.POST, "transfers/kept-2/outcome", ["outcome": "completed"])
+                #expect(try await sandbox.settled("kept-2").status == .completed)
+                let log = try await sandbox.control(.GET, "log?type=transfer_accepted")
+                #expect(log["entries"]?.items?.map { $0["reference"] } == ["kept-1", "kept-2"])
+                #expect(log["entries"]?.items?.first == before.log["entries"]?.items?.first)
+                #expect(try await sandbox.send(.GET, "/.well-known/jwks.json").json == before.keys)
+                let other = try await sandbox.client.createIndividualCustomer(Samples.person(email: "b@transfa.test"))
+                #expect(other.id != before.account)
+            }
+        }
+    }
+
+    @Test("a journal whose last line was cut off loses only that line")
+    func tornJournal() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withSandbox(directory: directory) { sandbox in
+                _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "a@transfa.test"))
+            }
+            let url = URL(fileURLWithPath: directory + "/sandbox.jsonl")
+            let whole = try Data(contentsOf: url)
+            try (whole + Data(#"{"customer":{"_0":{"id":"#.utf8)).write(to: url)
+            try await withSandbox(directory: directory) { sandbox in
+                let customer = try await sandbox.client.findCustomer(email: "a@transfa.test")
+                #expect(customer != nil)
+            }
+        }
+    }
+
+    @Test("a reset forgets everything but the webhook target")
+    func reset() async throws {
+        try await withSandbox(webhookURL: "http://127.0.0.1:1/hook") { sandbox in
+            _ = try await sandbox.personWithAccount(kobo: 1000)
+            try await sandbox.control(.POST, "reset")
+            let summary = try await sandbox.control(.GET, "summary")
+            #expect(summary["customers"] == 0)
+            #expect(summary["total_ledger"] == 0)
+            let target = try await sandbox.send(.GET, "/api/v1/webhooks").json["data"]?.items
+            #expect(target?.count == 1)
+        }
+    }
+
+    @Test("the log pages without losing or repeating an entry")
+    func logPages() async throws {
+        try await withSandbox { sandbox in
+            let account = try await sandbox.personWithAccount()
+            for _ in 0..<25 { try await sandbox.control(.POST, "accounts/\(account.id)/fund", ["amount": 10]) }
+            var sequences: [Int64] = []
+            var next: Int64 = 0
+            while true {
+                let page = try await sandbox.control(.GET, "log?type=inbound_settled&limit=10&after=\(next)")
+                let found = page["entries"]?.items ?? []
+                sequences += found.compactMap { $0["seq"]?.number }
+                next = page["next"]?.number ?? 0
+                if found.isEmpty { break }
+            }
+            #expect(sequences.count == 25)
+            #expect(sequences == sequences.sorted())
+            #expect(try await sandbox.client.balance(accountID: account.id).available.kobo == 250)
+        }
+    }
+
+    @Test("an unknown switch and a wrong value are refused")
+    func switches() async throws {
+        try await withSandbox { sandbox in
+            let unknown = try await sandbox.send(.PATCH, "/sandbox/switches", ["noSuchSwitch": true])
+            let wrong = try await sandbox.send(.PATCH, "/sandbox/switches", ["transferDelayMs": "soon"])
+            let fault = try await sandbox.send(.POST, "/sandbox/faults", ["fault": "explode"])
+            let statuses = Set([unknown.status, wrong.status, fault.status])
+            #expect(statuses == Set([400]))
+        }
+    }
+
+    @Test("a push comes in by HTTP/2 and is recorded")
+    func pushes() async throws {
+        try await withSandbox { sandbox in
+            var tls = TLSConfiguration.makeClientConfiguration()
+            var request = HTTPClientRequest(url: sandbox.baseURL + "/sandbox/apns/certificate")
+            let pem = try await sandbox.http.execute(request, timeout: .seconds(5)).body.collect(upTo: 65_536)
+            tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem.readableBytesView)))
+            let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .init(tlsConfiguration: tls))
+            request = HTTPClientRequest(url: "https://localhost:\(sandbox.pushPort)/3/device/abc123")
+            request.method = .POST
+            request.headers.add(name: "apns-topic", value: "ng.transfa")
+            request.body = .bytes(ByteBuffer(string: #"{"aps":{"alert":"hi"}}"#))
+            let first = try await http.execute(request, timeout: .seconds(5))
+            request.url = "https://localhost:\(sandbox.pushPort)/3/device/dead01"
+            let second = try await http.execute(request, timeout: .seconds(5))
+            try await http.shutdown()
+            #expect(first.version == .http2)
+            #expect([first.status.code, second.status.code] == [200, 410])
+            let pushes = try await sandbox.control(.GET, "apns/pushes")["pushes"]?.items ?? []
+            #expect(pushes.map { $0["token"] } == ["abc123", "dead01"])
+            #expect(pushes.first?["apns-topic"] == "ng.transfa")
+        }
+    }
+
+    @Test(
+        "a missing or malformed variable is named",
+        arguments: ["ANCHOR_API_KEY", "ANCHOR_WEBHOOK_TOKEN", "CLERK_ISSUER", "PORT", "APNS_PORT"]
+    )
+    func configuration(_ name: String) {
+        var environment = [
+            "ANCHOR_API_KEY": "k", "ANCHOR_WEBHOOK_TOKEN": "12345", "CLERK_ISSUER": "https://c", "PORT": "8080",
+        ]
+        environment[name] = name == "APNS_PORT" ? "70000" : nil
+        let wrong = environment
+        do throws(SandboxConfigurationError) {
+            _ = try SandboxConfiguration(environment: wrong)
+            Issue.record("the configuration should be refused")
+        } catch {
+            #expect(error.variable == name)
+            #expect(!error.description.contains("70000"))
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+/// A RabbitMQ virtual host of one test.
+public struct TestVhost: Sendable {
+    /// Its name.
+    public let name: String
+    /// `amqp://` to it.
+    public let url: String
+    /// `amqps://localhost` to it, with the certificate authority as `cacertfile`.
+    public let tlsURL: String
+    /// The management API of its node, `http://user:password@host:port`.
+    public let managementURL: String
+
+    /// Calls the management API and returns the body of the answer.
+    ///
+    /// The path is what follows `/api/`, such as `queues/\(name)/\(queue)`.
+    @discardableResult
+    public func management(_ method: String, _ path: String, body: String? = nil) async throws -> String {
+        var arguments = ["-fsS", "--max-time", "20", "-X", method, "-H", "content-type: application/json"]
+        if let body {
+            arguments += ["-d", body]
+        }
+        return try await Command.run("curl", arguments + ["\(self.managementURL)/api/\(path)"])
+    }
+
+    /// Deletes a queue under its consumers.
+    public func deleteQueue(_ queue: String) async throws {
+        try await self.management("DELETE", "queues/\(self.name)/\(queue)")
+    }
+
+    /// Closes every connection to this vhost from the broker's side.
+    public func closeConnections() async throws {
+        struct Connection: Decodable {
+            let name: String
+        }
+        let list = try await self.management("GET", "vhosts/\(self.name)/connections")
+        for connection in try JSONDecoder().decode([Connection].self, from: Data(list.utf8)) {
+            let name = connection.name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? connection.name
+            // It may have ended by itself in the meantime.
+            _ = try? await self.management("DELETE", "connections/\(name)")
+        }
+    }
+}
+
+/// Runs `body` with a virtual host of its own and deletes it afterwards.
+public func withTestVhost<Result>(
+    on servers: TestServers? = nil,
+    _ body: (TestVhost) async throws -> Result
+) async throws -> Result {
+    let servers = try servers ?? TestServers.shared()
+    let name = "t-\(Scratch.shortName())"
+    let vhost = TestVhost(
+        name: name,
+        url: try servers.rabbitmqURL.replacingOccurrences(of: "/%2F", with: "/\(name)"),
+        tlsURL: try servers.rabbitmqTLSURL.replacingOccurrences(of: "/%2F", with: "/\(name)"),
+        managementURL: try servers.managementURL
+    )
+    // The user who creates a vhost over the API gets all permissions on it.
+    try await vhost.management("PUT", "vhosts/\(name)")
+    do {
+        let result = try await body(vhost)
+        try await vhost.management("DELETE", "vhosts/\(name)")
+        return result
+    } catch {
+        _ = try? await vhost.management("DELETE", "vhosts/\(name)")
+        throw error
+    }
+}

@@ -1,0 +1,158 @@
+import Testing
+
+/// Each rule on a small bad sample, so that none can stop working unseen, and on what looks bad and is not.
+@Suite("tidiness rules on samples")
+struct SampleTests {
+    private func lines(_ rule: Rule, _ files: [String: String]) -> [Int] {
+        rule.violations(.sample(files)).map(\.line)
+    }
+
+    @Test("long files are found, with more room for state machines and tests")
+    func longFiles() {
+        let text = String(repeating: "\n", count: 401)
+        #expect(self.lines(.shortFiles, ["Shared/X/A.swift": text]) == [400])
+        #expect(self.lines(.shortFiles, ["Shared/X/AStateMachine.swift": text, "Tests/A.swift": text]).isEmpty)
+        #expect(self.lines(.shortFiles, ["Shared/X/AStateMachine.swift": text + text]) == [600])
+        #expect(self.lines(.shortManifest, ["Package.swift": text]) == [300])
+    }
+
+    @Test("long functions are found, whatever stands in their strings and comments")
+    func longFunctions() {
+        let body = String(repeating: "    call()\n", count: 68)
+        let allowed = "func a(\n    b: Int = f(1)\n) -> Int {\n" + String(repeating: "    call()\n", count: 65) + "}\n"
+        #expect(self.lines(.shortFunctions, ["A.swift": allowed]).isEmpty)
+        #expect(self.lines(.shortFunctions, ["A.swift": "\nfunc a() {\n\(body)}\n"]) == [2])
+        #expect(
+            self.lines(.shortFunctions, ["A.swift": "init(a: Int) {\n    // }\n    print(\"}\")\n\(body)}\n"]) == [1]
+        )
+        #expect(
+            self.lines(.shortFunctions, ["A.swift": "protocol P {\n    func a()\n    func b()\n}\n\(body)"]).isEmpty
+        )
+    }
+
+    @Test("strings and comments are blanked and interpolations are not")
+    func blanking() {
+        let text = ##"a("b\(c("d")) { e") // { f"## + "\n" + ##"/* { /* */ { */ g(#"\(h) ""#) i"##
+        let code = SwiftText.withoutCommentsAndStrings(text)
+        #expect(code.split(separator: " ") == ["a(\"", "(c(\"", "\"))", "\")", "\n", "g(#\"", "\"#)", "i"])
+        #expect(code.utf8.count == text.utf8.count)
+        #expect(SwiftText.withoutCommentsAndStrings("\"\"\"\n{ \" {\n\"\"\" }") == "\"\"\"\n     \n\"\"\" }")
+    }
+
+    @Test("names that say nothing are found")
+    func emptyNames() {
+        #expect(self.lines(.meaningfulNames, ["Shared/Utils/A.swift": ""]) == [1])
+        #expect(self.lines(.meaningfulNames, ["Shared/X/StringHelpers.swift": ""]) == [1])
+        #expect(self.lines(.meaningfulNames, ["Shared/X/A.swift": "\nfinal class ConnectionManager {}"]) == [2])
+        #expect(self.lines(.meaningfulNames, ["Shared/X/A+common.swift": "import NIOCore\nstruct Score {}"]).isEmpty)
+        #expect(self.lines(.noNotes, ["STATUS.md": ""]) == [1])
+        #expect(self.lines(.noNotes, ["Services/X/SubscriptionPlan.swift": ""]).isEmpty)
+    }
+
+    @Test(
+        "banned words are found in code",
+        arguments: [
+            "print(1)", "fatalError(\"x\")", "try! a()", "Task.detached { }", "Task { a() }",
+            "Task(priority: .low) { a() }",
+            "DispatchQueue.main",
+        ]
+    )
+    func bannedWords(_ code: String) {
+        #expect(self.lines(.noBannedWords, ["Services/X/A.swift": "\n\(code)"]) == [2])
+        #expect(self.lines(.noBannedWords, ["Services/X/A.swift": "// \(code)", "Tests/A.swift": code]).isEmpty)
+    }
+
+    @Test("what resembles a banned word is allowed")
+    func notBanned() {
+        let code = "pretty.print(1)\nlet s: any TaskGroup\nfingerprint(1)\ntry? a()\ntry await Task.sleep(for: x)"
+        #expect(self.lines(.noBannedWords, ["Services/X/A.swift": code]).isEmpty)
+        #expect(self.lines(.noBannedWords, ["Services/Transfactl/A.swift": "print(1)"]).isEmpty)
+    }
+
+    @Test("open ends and machine paths are found")
+    func openEnds() {
+        #expect(self.lines(.noOpenEnds, ["Services/X/A.swift": "\n// TO" + "DO: later"]) == [2])
+        #expect(self.lines(.noMachinePaths, ["a.sh": "cd /ro" + "ot/transfa"]) == [1])
+        #expect(self.lines(.noMachinePaths, ["a.sh": "cd \"$dir/work/main\" ../home/x .test/root"]).isEmpty)
+    }
+
+    @Test("imports that point up or sideways are found")
+    func imports() {
+        #expect(
+            self.lines(.layeredImports, ["Shared/Postgres/A.swift": "import EventLoops\npublic import Redis"]) == [2]
+        )
+        #expect(self.lines(.layeredImports, ["Shared/Unknown/A.swift": ""]) == [1])
+        #expect(self.lines(.oneWrapperPerLibrary, ["Shared/AMQP/A.swift": "import CRabbitMQ\nimport CLinux"]) == [2])
+        #expect(self.lines(.servicesApart, ["Services/Auth/A.swift": "@testable import CustomerService"]) == [1])
+        #expect(self.lines(.servicesApart, ["Services/Auth/Main.swift": "import AuthService"]).isEmpty)
+    }
+
+    @Test("folders of a service that reach too far are found")
+    func folderImports() {
+        let pairs = [("Domain", "Hummingbird"), ("Domain", "Postgres"), ("Application", "Postgres"), ("HTTP", "Redis")]
+        for (folder, module) in pairs {
+            let files = ["Services/X/\(folder)/A.swift": "import Foundation\nimport \(module)"]
+            #expect(self.lines(.foldersKeepTheirPlace, files) == [2], "\(folder) importing \(module)")
+        }
+        #expect(self.lines(.storageOwnsClients, ["Services/X/Pages/A.swift": "import Postgres"]) == [1])
+        #expect(self.lines(.storageOwnsClients, ["Services/X/Storage/A.swift": "import Postgres"]).isEmpty)
+        #expect(self.lines(.storageOwnsClients, ["Services/X/X+build.swift": "import Redis"]).isEmpty)
+    }
+
+    @Test("broken links, long and missing READMEs are found")
+    func documents() {
+        let links = "[a](B.md)\n[b](../C.md#part)\n[c](https://example.org)\n[d](missing.md)\n"
+        #expect(self.lines(.linksResolve, ["D/A.md": links, "D/B.md": "", "C.md": ""]) == [4])
+        #expect(self.lines(.shortReadmes, ["README.md": String(repeating: "\n", count: 120)]) == [120])
+        #expect(self.lines(.everyModuleIsExplained, ["Shared/X/A.swift": ""]) == [1])
+        #expect(self.lines(.everyModuleIsExplained, ["Shared/X/A.swift": "", "Shared/X/README.md": "# X\n"]) == [1])
+    }
+
+    @Test("migrations without a number or with a used one are found")
+    func migrations() {
+        let files = ["S/Migrations/0001_a.sql": "", "S/Migrations/0001_b.sql": "", "S/Migrations/new.sql": ""]
+        #expect(self.lines(.migrationsAreNumbered, files).count == 2)
+    }
+
+    @Test(
+        "symbols newer than iOS 15 are found in Contracts",
+        arguments: [
+            "let a: Duration", "let c = ContinuousClock()", "a.split(separator: \", \")", "URL(filePath: p)",
+            "Regex(p)",
+            "url.appending(path: p)", "import Synchronization", "import Hummingbird", "any Sequence<Int>",
+        ]
+    )
+    func newSymbols(_ code: String) {
+        #expect(!self.lines(.contractsRunOnOldPhones, ["Shared/Contracts/Sources/Contracts/A.swift": code]).isEmpty)
+    }
+
+    @Test("symbols of iOS 15 are allowed in Contracts")
+    func oldSymbols() {
+        let code = "import Foundation\nlet a = Date.now\na.split(separator: c)\nlet d: any Codable\n// Duration"
+        #expect(self.lines(.contractsRunOnOldPhones, ["Shared/Contracts/Sources/Contracts/A.swift": code]).isEmpty)
+    }
+
+    @Test("settings that the example does not name are found")
+    func settings() {
+        let code = "SettingKey(\"PORT\", x)\nSettingKey(\n    \"REDIS_URL\", x)"
+        #expect(self.lines(.environmentIsDocumented, [".env.example": "PORT=1\n", "Shared/X/A.swift": code]) == [2])
+        #expect(self.lines(.environmentIsDocumented, ["Shared/X/A.swift": code]) == [1])
+        let configuration = [
+            "Services/X/XConfiguration.swift": "\ntry reader.text(\"ANCHOR_API_KEY\")", ".env.example": "",
+        ]
+        #expect(self.lines(.environmentIsDocumented, configuration) == [2])
+        #expect(self.lines(.exampleParses, [".env.example": "# a\nA=b\nC='d e'\nE=f g\n"]) == [4])
+    }
+
+    @Test("scripts that cannot run or go on after errors are found")
+    func scripts() {
+        let good = "#!/usr/bin/env bash\nset -euo pipefail\n"
+        let tree = SourceTree(files: [
+            SourceFile(path: "scripts/a", text: good, isExecutable: true),
+            SourceFile(path: "scripts/b", text: good),
+            SourceFile(path: "scripts/c", text: "#!/usr/bin/env bash\n", isExecutable: true),
+            SourceFile(path: "scripts/lib/d.sh", text: ""),
+        ])
+        #expect(Rule.scriptsRun.violations(tree).map(\.path) == ["scripts/b", "scripts/c"])
+    }
+}

@@ -1,0 +1,26 @@
+# shellcheck shell=bash
+# Finds the Swift toolchain and its tools. Needs console.sh.
+
+use_toolchain() {
+    local version
+    command -v swift >/dev/null || PATH="$PATH:/opt/swift/usr/bin:/usr/local/swift/usr/bin"
+    command -v swift >/dev/null \
+        || fail "the Swift toolchain is missing: install Swift 6.3 from swift.org and put its usr/bin on the PATH"
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' | head -n 1)
+    case $version in
+        6.[3-9] | 6.[1-9][0-9] | [7-9].*) ;;
+        *) fail "Swift 6.3 or newer is needed and the one on the PATH is ${version:-unknown}" ;;
+    esac
+    export PATH
+}
+
+# toolchain_tool <name>: a tool that comes with the compiler, such as llvm-cov.
+toolchain_tool() {
+    local beside
+    beside="$(dirname "$(readlink -f "$(command -v swift)")")/$1"
+    if [[ -x $beside ]]; then
+        printf '%s' "$beside"
+    else
+        command -v "$1" || fail "$1 is missing beside the Swift compiler"
+    fi
+}
