@@ -153,10 +153,7 @@ let sandbox: [Target] =
 let tools: [Target] = [
     .executableTarget(
         name: "transfactl",
-        dependencies: [
-            arguments, asyncHTTPClient, "ServiceKit", "Messaging", "Postgres", "AMQP", "EventLoops", "Primitives", contracts,
-            crypto, nioCore, logging,
-        ],
+        dependencies: [arguments, asyncHTTPClient, "Sealing", "Primitives", contracts, crypto, nioCore, logging],
         path: "Services/Transfactl",
         exclude: ["README.md"],
         swiftSettings: strict

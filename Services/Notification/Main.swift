@@ -1,4 +1,9 @@
+import NotificationService
+import ServiceKit
+
 @main
 enum Main {
-    static func main() async throws {}
+    static func main() async {
+        await ServiceMain.run(.notification)
+    }
 }

@@ -1,4 +1,9 @@
+import ServiceKit
+import SubscriptionService
+
 @main
 enum Main {
-    static func main() async throws {}
+    static func main() async {
+        await ServiceMain.run(.subscription)
+    }
 }

@@ -39,11 +39,15 @@ public struct AMQPConfiguration: Sendable {
     public var user: String
     /// The user's password.
     var password: String
-    /// Set when the scheme is `amqps`. The peer's chain and name are always verified, TLS is 1.2 or later.
+    /// Set when the scheme is `amqps`.
+    ///
+    /// The peer's chain and name are always verified, TLS is 1.2 or later.
     public var tls: TLS?
     /// What the broker's management shows for our connections; the role is appended.
     public var connectionName = "transfa"
-    /// A heartbeat is sent after this much silence; a peer silent for twice as long is dead. Whole seconds.
+    /// A heartbeat is sent after this much silence; a peer silent for twice as long is dead.
+    ///
+    /// Whole seconds.
     public var heartbeat: Duration = .seconds(10)
     /// How long opening a socket may take, per address.
     public var connectTimeout: Duration = .seconds(5)

@@ -1,4 +1,6 @@
-/// What went wrong between this process and the broker. Never contains bodies, headers or credentials.
+/// What went wrong between this process and the broker.
+///
+/// Never contains bodies, headers or credentials.
 public struct AMQPError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; more kinds may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -7,7 +9,9 @@ public struct AMQPError: Error, Sendable, CustomStringConvertible {
 
         /// A URL or an option that cannot be used.
         public static let invalidConfiguration = Code(description: "invalid configuration")
-        /// A message that the protocol cannot carry. It was not sent.
+        /// A message that the protocol cannot carry.
+        ///
+        /// It was not sent.
         public static let invalidMessage = Code(description: "invalid message")
         /// No connection could be made: no such host, refused, or no answer in time.
         public static let connectFailed = Code(description: "connect failed")
@@ -27,7 +31,9 @@ public struct AMQPError: Error, Sendable, CustomStringConvertible {
         public static let timedOut = Code(description: "timed out")
         /// The peer sent something that the protocol does not allow here.
         public static let protocolViolation = Code(description: "protocol violation")
-        /// More messages are waiting than the publisher keeps. It was not sent.
+        /// More messages are waiting than the publisher keeps.
+        ///
+        /// It was not sent.
         public static let overloaded = Code(description: "overloaded")
         /// The client was stopped.
         public static let stopped = Code(description: "stopped")

@@ -6,7 +6,9 @@ public struct AMQPMessage: Sendable {
     public var routingKey: String
     /// The payload.
     public var body: [UInt8]
-    /// What names the message. Also pairs a returned message with its publish, so it should be unique.
+    /// What names the message.
+    ///
+    /// Also pairs a returned message with its publish, so it should be unique.
     public var messageID: String
     /// The request that it belongs to.
     public var correlationID: String?
@@ -60,10 +62,12 @@ extension AMQPMessage {
     /// Checked before the first frame is sent: a message that fails half-way would ruin the channel.
     ///
     /// - Parameter headerLimit: The bytes that properties and headers may take in their one frame.
+    /// - Returns: The reason, nil when it can be carried.
     func defect(headerLimit: Int) -> AMQPError? {
         let texts = [
             ("exchange", self.exchange), ("routing key", self.routingKey), ("message id", self.messageID),
-            ("correlation id", self.correlationID ?? ""), ("type", self.type ?? ""), ("content type", self.contentType ?? ""),
+            ("correlation id", self.correlationID ?? ""), ("type", self.type ?? ""),
+            ("content type", self.contentType ?? ""),
         ]
         for (name, text) in texts where text.utf8.count > Self.shortStringLimit {
             return AMQPError(.invalidMessage, "the \(name) is longer than \(Self.shortStringLimit) bytes")

@@ -1,4 +1,6 @@
-/// The parts of a broker's URL. Several hosts are not a URL in the sense of RFC 3986, hence a parser of our own.
+/// The parts of a broker's URL.
+///
+/// Several hosts are not a URL in the sense of RFC 3986, hence a parser of our own.
 struct AMQPURL {
     var isSecure = false
     var user = "guest"
@@ -77,7 +79,8 @@ struct AMQPURL {
                 bytes.append(byte)
                 continue
             }
-            guard rest.count >= 2, let decoded = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+            guard rest.count >= 2, let decoded = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            else {
                 throw AMQPError(.invalidConfiguration, "the \(what) in the broker's URL is badly percent-encoded")
             }
             bytes.append(decoded)

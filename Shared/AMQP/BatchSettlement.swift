@@ -8,7 +8,9 @@ public struct BatchSettlement: Sendable, Equatable {
     public var acknowledged: Int
     /// Indices of deliveries that are refused for good: they go to the dead-letter exchange, if there is one.
     public var rejected: [Int]
-    /// Indices of deliveries that the broker shall deliver again. Breaks the order.
+    /// Indices of deliveries that the broker shall deliver again.
+    ///
+    /// Breaks the order.
     public var requeued: [Int]
 
     /// Makes a settlement from a count and from indices into the batch.

@@ -1,4 +1,6 @@
-/// Which of the broker's addresses comes next. Starts anywhere, so that many clients spread over a cluster.
+/// Which of the broker's addresses comes next.
+///
+/// Starts anywhere, so that many clients spread over a cluster.
 struct HostRotation {
     private let hosts: [AMQPConfiguration.Host]
     private var index: Int

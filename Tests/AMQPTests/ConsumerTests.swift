@@ -20,7 +20,12 @@ struct ConsumerTests {
                 logger: quiet
             )
             try await consumer.run { deliveries in
-                #expect(running.withLock { $0 += 1; return $0 } == 1)
+                #expect(
+                    running.withLock {
+                        $0 += 1
+                        return $0
+                    } == 1
+                )
                 await Task.yield()
                 inbox.add(deliveries)
                 if inbox.deliveries.count == 500 { consumer.stop() }
@@ -39,7 +44,12 @@ struct ConsumerTests {
         try await Broker.shared().withVirtualHost { host in
             try await host.admin { try await $0.declareQueue("q") }
             try await host.fill("q", (0..<50).map { "\($0)" })
-            let consumer = AMQPConsumer(configuration: try host.configuration(), queue: "q", prefetch: 10, logger: quiet)
+            let consumer = AMQPConsumer(
+                configuration: try host.configuration(),
+                queue: "q",
+                prefetch: 10,
+                logger: quiet
+            )
             try await consumer.run { _ in
                 await host.expectReady(40, in: "q")
                 consumer.stop()
@@ -218,7 +228,12 @@ struct ConsumerTests {
                 try await consumer.run { deliveries in
                     inbox.add(deliveries)
                     // The acknowledgement of every fourth batch finds no connection.
-                    if batches.withLock({ $0 += 1; return $0 }) % 4 == 0 { proxy.cut() }
+                    if batches.withLock({
+                        $0 += 1
+                        return $0
+                    }) % 4 == 0 {
+                        proxy.cut()
+                    }
                     if Set(inbox.texts).count == 200 { consumer.stop() }
                     return .acknowledgeAll
                 }

@@ -120,6 +120,7 @@ struct NetworkFaultTests {
 struct Burst {
     let publisher: AMQPPublisher
     let queue: String
+    private static let maximumAttempts = 60
 
     /// - Returns: What is confirmed, and how often an answer was `lost`.
     func publish(
@@ -134,7 +135,7 @@ struct Burst {
         while begin < texts.count {
             var open = Array(texts[begin..<min(texts.count, begin + chunk)])
             begin += open.count
-            while !open.isEmpty {
+            while !open.isEmpty && attempt < Self.maximumAttempts {
                 let messages = open.map { message($0, to: self.queue) }
                 async let outcomes = self.publisher.publish(messages)
                 await during(attempt)

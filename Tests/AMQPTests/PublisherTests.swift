@@ -77,7 +77,9 @@ struct PublisherTests {
             try await Proxy.with(target: host.configuration().hosts[0].port) { proxy in
                 try await host.withPublisher(host.configuration(port: proxy.port)) { publisher in
                     // Everything behind the bad one goes onto a channel that the broker has closed: no call fails there.
-                    let bad = await publisher.publish([message("1", exchange: "missing", to: "q"), message("2", to: "q")])
+                    let bad = await publisher.publish([
+                        message("1", exchange: "missing", to: "q"), message("2", to: "q"),
+                    ])
                     for outcome in bad {
                         guard case .lost(let error) = outcome else {
                             Issue.record("\(outcome)")
@@ -99,7 +101,9 @@ struct PublisherTests {
     func rejected() async throws {
         try await Broker.shared().withVirtualHost { host in
             try await host.admin { admin in
-                let arguments: [String: AMQPValue] = ["x-max-length": .int64(1), "x-overflow": .string("reject-publish")]
+                let arguments: [String: AMQPValue] = [
+                    "x-max-length": .int64(1), "x-overflow": .string("reject-publish"),
+                ]
                 try await admin.declareQueue("q", kind: .quorum, arguments: arguments)
             }
             try await host.withPublisher(window: 1) { publisher in

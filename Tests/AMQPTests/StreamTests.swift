@@ -71,7 +71,11 @@ struct StreamTests {
                 let acknowledged = Inbox()
                 let cuts = Locked(0)
                 try await consumer.run { deliveries in
-                    let isCut = cuts.withLock { $0 += 1; return $0 } == 5
+                    let isCut =
+                        cuts.withLock {
+                            $0 += 1
+                            return $0
+                        } == 5
                     if isCut {
                         proxy.cut()
                         return .giveBack

@@ -33,9 +33,11 @@ struct ValueTests {
     @Test(
         "a URL that cannot be used is refused without showing the password",
         arguments: [
-            "http://host", "amqp://u:secret@", "amqp://u:secret@host:0", "amqp://u:secret@host:x", "amqp://u:secret@a,,b",
+            "http://host", "amqp://u:secret@", "amqp://u:secret@host:0", "amqp://u:secret@host:x",
+            "amqp://u:secret@a,,b",
             "amqp://u:secret@host/%zz", "amqp://u:secret%00@host", "amqp://u:secret@host?heartbeat=0",
-            "amqp://u:secret@host?verify=verify_none", "amqp://u:secret@host?cacertfile=/x", "amqp://u:secret@host?heartbeat",
+            "amqp://u:secret@host?verify=verify_none", "amqp://u:secret@host?cacertfile=/x",
+            "amqp://u:secret@host?heartbeat",
         ]
     )
     func badURL(_ url: String) throws {

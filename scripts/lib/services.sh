@@ -41,6 +41,9 @@ own_environment() {
             setting APPROVAL_SIGNING_KEY "$(key_in "$run/secrets/approval-signing-key")"
             setting PIN_PEPPER "$(key_in "$run/secrets/pin-pepper")"
             ;;
+        customer)
+            setting BLIND_INDEX_KEY "$(key_in "$run/secrets/blind-index-key")"
+            ;;
     esac
 }
 

@@ -1,12 +1,11 @@
 import Foundation
+import Messaging
 import Postgres
 
 /// The SQL files of customer, after those of messaging.
 enum CustomerMigrations {
     static func all() throws -> [Migration] {
-        let own = Bundle.module.bundleURL
-        let messaging = own.deletingLastPathComponent().appendingPathComponent("transfa_Messaging.resources")
-        return try Migration.load(directory: messaging.appendingPathComponent("Migrations"), set: "messaging")
-            + Migration.load(directory: own.appendingPathComponent("Migrations"), set: "customer")
+        try MessagingSchema.migrations()
+            + Migration.load(directory: Bundle.module.bundleURL.appendingPathComponent("Migrations"), set: "customer")
     }
 }

@@ -52,7 +52,10 @@ public final class AMQPAdmin: Sendable {
         _ body: (AMQPAdmin) async throws -> Value
     ) async throws -> Value {
         // Requests come one after the other and each has a timeout: heartbeats would only end long pauses between them.
-        let session = AdminSession(configuration, threads: LinkThreads(name: "amqp-admin", configuration: configuration))
+        let session = AdminSession(
+            configuration,
+            threads: LinkThreads(name: "amqp-admin", configuration: configuration)
+        )
         do {
             let value = try await body(AMQPAdmin(session))
             await session.close()
@@ -99,7 +102,9 @@ public final class AMQPAdmin: Sendable {
     @discardableResult
     public func deleteQueue(_ name: String) async throws(AMQPError) -> Int { try await self.session.deleteQueue(name) }
 
-    /// Drops the messages that are ready. Streams cannot be purged, trying ends the connection.
+    /// Drops the messages that are ready.
+    ///
+    /// Streams cannot be purged, trying ends the connection.
     ///
     /// - Returns: How many were dropped.
     @discardableResult

@@ -38,7 +38,17 @@ actor AdminSession {
     func checkExchange(_ name: String) async throws(AMQPError) {
         try await self.request("looking at exchange \(name)") { link in
             let bytes = link.arena.bytes(name)
-            amqp_exchange_declare(link.state, Link.channel, bytes, link.arena.bytes("topic"), 1, 0, 0, 0, amqp_empty_table)
+            amqp_exchange_declare(
+                link.state,
+                Link.channel,
+                bytes,
+                link.arena.bytes("topic"),
+                1,
+                0,
+                0,
+                0,
+                amqp_empty_table
+            )
         }
     }
 
@@ -129,7 +139,9 @@ actor AdminSession {
 
     // MARK: Requests
 
-    /// Makes a request. A closed channel is opened again, a lost connection is made again by the next request.
+    /// Makes a request.
+    ///
+    /// A closed channel is opened again, a lost connection is made again by the next request.
     private func request(_ operation: String, _ call: (Link) -> Void) async throws(AMQPError) {
         await self.threads.watchdog.start()
         do throws(AMQPError) {

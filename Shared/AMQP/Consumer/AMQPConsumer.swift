@@ -104,7 +104,9 @@ public final class AMQPConsumer: Sendable {
         }
     }
 
-    /// Ends `run` gracefully: the running batch is finished and settled, nothing new is handed over. Returns at once.
+    /// Ends `run` gracefully: the running batch is finished and settled, nothing new is handed over.
+    ///
+    /// Returns at once.
     public func stop() {
         self.status.withLock { $0.isStopped = true }
         self.stops.yield()

@@ -73,7 +73,9 @@ actor ConsumerSession {
         self.resumeWaiter()
     }
 
-    /// Hands over batch after batch while the subscription lasts. The handler runs off this thread, so heartbeats go on.
+    /// Hands over batch after batch while the subscription lasts.
+    ///
+    /// The handler runs off this thread, so heartbeats go on.
     private func handleBatches(_ handle: AMQPConsumer.Handler) async {
         while case .batch(let deliveries) = await self.nextBatch() {
             let channelNumber = self.channelNumber
@@ -174,7 +176,9 @@ actor ConsumerSession {
         self.status.withLock { $0.isConsuming = isConsuming }
     }
 
-    /// Unsubscribes and closes. The cancel is answered, so every acknowledgement before it has been read.
+    /// Unsubscribes and closes.
+    ///
+    /// The cancel is answered, so every acknowledgement before it has been read.
     private func goodbye() {
         if let link = self.link {
             if self.isConsuming { try? link.cancel(tag: Self.consumerTag) }

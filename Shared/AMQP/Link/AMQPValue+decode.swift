@@ -4,7 +4,9 @@ extension AMQPValue {
     /// Deeper tables than the broker itself ever makes are left out.
     private static let maximumDepth = 8
 
-    /// Copies a table of the library. Kinds that we have no case for (void, decimal) are left out.
+    /// Copies a table of the library.
+    ///
+    /// Kinds that we have no case for (void, decimal) are left out.
     static func decode(_ table: amqp_table_t, depth: Int = 0) -> [String: AMQPValue] {
         guard let entries = table.entries, table.num_entries > 0, depth < Self.maximumDepth else { return [:] }
         var values: [String: AMQPValue] = [:]

@@ -67,7 +67,9 @@ final class Arena {
         return memory.bindMemory(to: type).baseAddress ?? UnsafeMutablePointer<Value>.allocate(capacity: count)
     }
 
-    /// Takes from the current chunk, or from the next one that is large enough. Memory that was handed out never moves.
+    /// Takes from the current chunk, or from the next one that is large enough.
+    ///
+    /// Memory that was handed out never moves.
     private func allocate(bytes: Int, alignment: Int) -> UnsafeMutableRawBufferPointer {
         while self.chunk < self.chunks.count {
             let start = (self.used + alignment - 1) / alignment * alignment

@@ -7,8 +7,10 @@ import Synchronization
 /// A publish blocks without end when the broker stops reading, and the library has no way to abort it. Shutting the
 /// socket down makes the call fail.
 final class CallGuard: Sendable {
-    /// A duplicate of the library's descriptor, or -1. The library may close its own at any moment, and the number may
-    /// then name somebody else's file; the duplicate is ours until we close it.
+    /// A duplicate of the library's descriptor, or -1.
+    ///
+    /// The library may close its own at any moment, and the number may then name somebody else's file; the duplicate is
+    /// ours until we close it.
     private let descriptor = Locked<CInt>(-1)
     /// Nanoseconds of the continuous clock, 0 outside of calls.
     private let callBegan = Atomic<UInt64>(0)
@@ -42,7 +44,9 @@ final class CallGuard: Sendable {
         }
     }
 
-    /// Shuts the socket down if a call has been running for longer than `limit`. Called by the watchdog's thread.
+    /// Shuts the socket down if a call has been running for longer than `limit`.
+    ///
+    /// Called by the watchdog's thread.
     func check(limit: Duration) {
         let began = self.callBegan.load(ordering: .acquiring)
         guard began != 0, Self.now() &- began > UInt64(limit / .nanoseconds(1)) else { return }

@@ -2,6 +2,9 @@ import CRabbitMQ
 import Glibc
 
 extension Link {
+    /// A peer that is half dead must not hold up a shutdown.
+    private static let goodbyePatience: Duration = .seconds(2)
+
     /// Runs a request that the broker answers.
     ///
     /// - Throws: `channelClosed` when the broker refused it: the channel has to be opened again then.
@@ -41,8 +44,10 @@ extension Link {
         self.discardPartialMessage()
     }
 
-    /// Says goodbye. Bounded by the request timeout; errors do not matter any more.
+    /// Says goodbye and waits a little for the answer; errors do not matter any more.
     func close() {
+        var patience = timeval(Self.goodbyePatience)
+        amqp_set_rpc_timeout(self.state, &patience)
         _ = self.callGuard.call { amqp_connection_close(self.state, AMQP_REPLY_SUCCESS) }
     }
 
@@ -54,13 +59,17 @@ extension Link {
 
     // MARK: Publishing
 
-    /// Whether the socket takes bytes now. False means that a publish might block.
+    /// Whether the socket takes bytes now.
+    ///
+    /// False means that a publish might block.
     var isWritable: Bool {
         var descriptor = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&descriptor, 1, 0) == 1
     }
 
-    /// Hands a message to the socket. That this works says nothing about the broker: only a confirm does.
+    /// Hands a message to the socket.
+    ///
+    /// That this works says nothing about the broker: only a confirm does.
     func publish(_ message: borrowing AMQPMessage) throws(AMQPError) {
         self.arena.reset()
         var properties = self.properties(of: message)
@@ -121,7 +130,9 @@ extension Link {
         }
     }
 
-    /// Asks for no more deliveries. The answer also proves that every settlement before it has been read.
+    /// Asks for no more deliveries.
+    ///
+    /// The answer also proves that every settlement before it has been read.
     func cancel(tag: String) throws(AMQPError) {
         try self.request("cancelling the consumer") {
             amqp_basic_cancel(self.state, Self.channel, self.arena.bytes(tag))

@@ -16,7 +16,9 @@ final class Link {
     let heartbeat: Duration
     let arena = Arena()
     private var assembler = ContentAssembler()
-    /// When the peer was last heard. The library looks for silence only in waits that have a timeout, ours have none.
+    /// When the peer was last heard.
+    ///
+    /// The library looks for silence only in waits that have a timeout, ours have none.
     var lastHeard = ContinuousClock.now
     private let isSecure: Bool
 
@@ -46,7 +48,9 @@ final class Link {
         self.isSecure || amqp_data_in_buffer(self.state) != 0 || amqp_frames_enqueued(self.state) != 0
     }
 
-    /// The next thing the broker told us, nil when nothing more has arrived. Never waits; sends heartbeats that are due.
+    /// The next thing the broker told us, nil when nothing more has arrived.
+    ///
+    /// Never waits; sends heartbeats that are due.
     func nextEvent() throws(AMQPError) -> LinkEvent? {
         while true {
             amqp_maybe_release_buffers(self.state)
@@ -164,7 +168,9 @@ extension AMQPError {
 }
 
 extension Link {
-    /// Connects and logs in. Blocks the thread, for at most the configured times (and as long as the resolver takes).
+    /// Connects and logs in.
+    ///
+    /// Blocks the thread, for at most the configured times (and as long as the resolver takes).
     static func open(
         _ host: AMQPConfiguration.Host,
         _ configuration: AMQPConfiguration,

@@ -11,7 +11,9 @@ enum LinkEvent {
     case unblocked
 }
 
-/// A mandatory message that no queue took. The broker gives no tag, so what it was published with identifies it.
+/// A mandatory message that no queue took.
+///
+/// The broker gives no tag, so what it was published with identifies it.
 struct ReturnedMessage {
     let code: UInt16
     let text: String

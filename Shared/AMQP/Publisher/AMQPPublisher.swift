@@ -17,7 +17,12 @@ public final class AMQPPublisher: Sendable {
     ///   - loopName: The name of the connection's thread, at most 15 bytes.
     ///   - window: How many messages may be unconfirmed at a time.
     ///   - logger: Told about connections made and lost.
-    public init(configuration: AMQPConfiguration, loopName: String = "amqp-publisher", window: Int = 100, logger: Logger) {
+    public init(
+        configuration: AMQPConfiguration,
+        loopName: String = "amqp-publisher",
+        window: Int = 100,
+        logger: Logger
+    ) {
         precondition(window > 0, "a publisher needs room for at least one unconfirmed message")
         let status = Locked(PublisherStatus())
         self.status = status

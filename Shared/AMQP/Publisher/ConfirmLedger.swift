@@ -31,9 +31,15 @@ struct ConfirmLedger<Entry>: ~Copyable {
         self.openCount += 1
     }
 
-    /// Notes that a message came back unroutable. Its ack follows.
+    /// Notes that a message came back unroutable.
     ///
-    /// - Parameter isIt: Whether an entry is the message; the oldest one that is gets the note.
+    /// Its ack follows.
+    ///
+    /// - Parameters:
+    ///   - code: The broker's reply code.
+    ///   - text: The broker's reply text.
+    ///   - isIt: Whether an entry is the message; the oldest one that is gets the note.
+    /// - Throws: A violation when no open publish is the message.
     mutating func returned(code: UInt16, text: String, _ isIt: (Entry) -> Bool) throws(AMQPError) {
         for index in self.slots.indices {
             guard case .open(let entry) = self.slots[index], isIt(entry) else { continue }

@@ -24,7 +24,9 @@ final class PublishRequest: @unchecked Sendable {
     /// How many messages have not been handed to the socket.
     var unsentCount: Int { self.isFinished ? 0 : self.messages.count - self.nextIndex }
 
-    /// Notes an answer; the last one resumes the caller. An answer after `abandon` is ignored.
+    /// Notes an answer; the last one resumes the caller.
+    ///
+    /// An answer after `abandon` is ignored.
     func answer(_ index: Int, _ outcome: PublishOutcome) {
         guard self.caller != nil, self.outcomes[index] == nil else { return }
         self.outcomes[index] = outcome

@@ -67,11 +67,14 @@ actor PublisherSession {
         }
     }
 
-    /// Closes the connection and answers everybody who waits. Later calls of `publish` are answered at once.
+    /// Closes the connection and answers everybody who waits.
+    ///
+    /// Later calls of `publish` are answered at once.
     func stop() {
         guard !self.isStopped else { return }
         self.isStopped = true
-        self.link?.close()
+        // A blocked broker does not read, so it would not answer a goodbye either.
+        if !self.isBlocked { self.link?.close() }
         self.disconnect(AMQPError(.stopped, "the publisher was stopped"))
         for request in self.queue.removeAll() { request.abandon(AMQPError(.stopped, "the publisher was stopped")) }
     }

@@ -77,6 +77,11 @@ public struct ServiceHost: Sendable {
         try ServiceClients.broker(self.settings)
     }
 
+    /// Lets go of what a host holds that never ran; `run` does it by itself.
+    public func close() async {
+        try? await self.http.shutdown()
+    }
+
     /// What runs below the service's own parts, in the order of starting.
     func clientServices() -> [any Service] {
         var services: [any Service] = [HTTPClientService(client: self.http), self.wheel]

@@ -84,7 +84,14 @@ public enum ServiceMain {
             try await Self.migrate(definition, reader: reader, logger: logger)
         }
         let host = try ServiceHost(settings: settings, logger: logger, metrics: metrics)
-        try await host.run(try await definition.build(host))
+        let parts: ServiceParts
+        do {
+            parts = try await definition.build(host)
+        } catch {
+            await host.close()
+            throw error
+        }
+        try await host.run(parts)
     }
 
     static func migrate(_ definition: ServiceDefinition, reader: SettingsReader, logger: Logger) async throws {

@@ -60,7 +60,9 @@ struct Broker: Sendable {
         let (data, response) = try await URLSession.shared.data(for: request)
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
         guard (200..<300).contains(status) else {
-            throw Unavailable(description: "\(method) \(path) answered \(status): \(String(decoding: data, as: UTF8.self))")
+            throw Unavailable(
+                description: "\(method) \(path) answered \(status): \(String(decoding: data, as: UTF8.self))"
+            )
         }
         return data
     }

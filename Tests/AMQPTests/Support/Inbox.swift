@@ -27,7 +27,9 @@ final class Inbox: Sendable {
         self.changed.yield()
     }
 
-    /// Waits until the deliveries so far are enough. One waiter at a time.
+    /// Waits until the deliveries so far are enough.
+    ///
+    /// One waiter at a time.
     func wait(
         within limit: Duration = .seconds(30),
         sourceLocation: SourceLocation = #_sourceLocation,

@@ -76,7 +76,9 @@ final class PrivateBroker: Sendable {
 
     // MARK: Life
 
-    /// Makes certificates when there are none, and boots the node. Also boots it again after `kill`.
+    /// Makes certificates when there are none, and boots the node.
+    ///
+    /// Also boots it again after `kill`.
     func start() async throws {
         if !FileManager.default.fileExists(atPath: self.authorities) { try await self.makeCertificates() }
         try? FileManager.default.removeItem(atPath: "\(self.folder.path)/pid")

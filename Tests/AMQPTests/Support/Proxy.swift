@@ -54,7 +54,9 @@ final class Proxy: Sendable {
         if isDue { self.cut() }
     }
 
-    /// Forwards nothing more on the connections there are, and keeps them open. New ones are not affected.
+    /// Forwards nothing more on the connections there are, and keeps them open.
+    ///
+    /// New ones are not affected.
     func stall() { self.state.withLock { $0.stalled = Set($0.sockets) } }
 
     /// Ends new connections at once, or stops doing so.

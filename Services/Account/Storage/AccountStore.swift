@@ -1,0 +1,139 @@
+import Contracts
+import Foundation
+import Messaging
+import Postgres
+import Primitives
+
+/// The table `accounts`.
+struct AccountStore: Sendable {
+    // MARK: Reading
+
+    /// A user's account; nil when no event has mentioned the user.
+    ///
+    /// `reader` is the user whose request asks; nil on the worker's connections, which see every row.
+    func find(_ user: UserID, as reader: UserID?, on database: EventDatabase) async throws -> DepositWallet? {
+        let sql: SQL = "\(Self.columns) WHERE user_id = \(user.uuid)"
+        return try await database.client.query(sql, as: reader?.uuid).first.map(Self.wallet)
+    }
+
+    /// The account with the provider's id; nil when it is none of ours.
+    func find(anchorAccountID id: String, on database: EventDatabase) async throws -> DepositWallet? {
+        try await database.client.query("\(Self.columns) WHERE anchor_account_id = \(id)").first.map(Self.wallet)
+    }
+
+    /// As above, within a transaction.
+    func find(anchorAccountID id: String, in transaction: EventTransaction) async throws -> DepositWallet? {
+        try await transaction.query("\(Self.columns) WHERE anchor_account_id = \(id)").first.map(Self.wallet)
+    }
+
+    /// A user's account, locked until the transaction ends.
+    func lock(_ user: UserID, in transaction: EventTransaction) async throws -> DepositWallet? {
+        try await transaction.query("\(Self.columns) WHERE user_id = \(user.uuid) FOR UPDATE").first.map(Self.wallet)
+    }
+
+    // MARK: What events say
+
+    /// The provider knows the user.
+    ///
+    /// - Returns: Whether the user is verified too, so that the account may be opened.
+    func record(_ event: Event<CustomerCreated>, in transaction: EventTransaction) async throws -> Bool {
+        let data = event.data
+        try await transaction.stage(
+            """
+            INSERT INTO accounts (id, user_id, created_at, updated_at, account_type, anchor_customer_id,
+                customer_sequence)
+            VALUES (\(transaction.makeID()), \(data.userID), \(transaction.now), \(transaction.now),
+                \(data.accountType.text), \(data.anchorCustomerID), \(event.attributes.sequence))
+            ON CONFLICT (user_id) DO UPDATE SET account_type = excluded.account_type,
+                anchor_customer_id = excluded.anchor_customer_id, customer_sequence = excluded.customer_sequence,
+                updated_at = excluded.updated_at
+            WHERE accounts.customer_sequence < excluded.customer_sequence
+            """
+        )
+        return try await self.lock(UserID(data.userID), in: transaction)?.isVerified ?? false
+    }
+
+    /// The provider has verified the user.
+    func record(_ event: Event<CustomerVerified>, in transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            """
+            INSERT INTO accounts (id, user_id, created_at, updated_at, verified_at)
+            VALUES (\(transaction.makeID()), \(event.data.userID), \(transaction.now), \(transaction.now),
+                \(transaction.now))
+            ON CONFLICT (user_id) DO UPDATE SET verified_at = excluded.verified_at, updated_at = excluded.updated_at
+            WHERE accounts.verified_at IS NULL
+            """
+        )
+    }
+
+    /// The data key is gone: what is sealed can be dropped.
+    func record(_ event: Event<UserErased>, in transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            """
+            INSERT INTO accounts (id, user_id, created_at, updated_at, erased_at)
+            VALUES (\(transaction.makeID()), \(event.data.userID), \(transaction.now), \(transaction.now),
+                \(transaction.now))
+            ON CONFLICT (user_id) DO UPDATE SET account_number = NULL, account_name = NULL,
+                erased_at = excluded.erased_at, updated_at = excluded.updated_at
+            WHERE accounts.erased_at IS NULL
+            """
+        )
+    }
+
+    // MARK: What the provider says
+
+    /// Notes the provider's id.
+    func setAnchorAccountID(_ id: String, of user: UserID, in transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            """
+            UPDATE accounts SET anchor_account_id = \(id), updated_at = \(transaction.now)
+            WHERE user_id = \(user.uuid) AND anchor_account_id IS NULL
+            """
+        )
+    }
+
+    /// The number is there.
+    func saveOpened(_ wallet: DepositWallet, in transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            """
+            UPDATE accounts SET status = 'open', account_number = \(wallet.accountNumber?.text),
+                account_name = \(wallet.accountName?.text), bank_name = \(wallet.bankName),
+                opened_at = \(transaction.now), updated_at = \(transaction.now)
+            WHERE id = \(wallet.id)
+            """
+        )
+    }
+
+    // MARK: Rows
+
+    private static let columns: SQL = """
+        SELECT id, user_id, account_type, anchor_customer_id, verified_at IS NOT NULL AS is_verified,
+            erased_at IS NOT NULL AS is_erased, anchor_account_id, status, account_number, account_name, bank_name
+        FROM accounts
+        """
+
+    private static func wallet(_ row: PostgresRow) throws -> DepositWallet {
+        let (id, user, type, customer, isVerified, isErased, account) = try row.decode(
+            UUID.self,
+            UUID.self,
+            String?.self,
+            String?.self,
+            Bool.self,
+            Bool.self,
+            String?.self
+        )
+        return DepositWallet(
+            id: id,
+            user: UserID(user),
+            accountType: type.map { Open($0) },
+            anchorCustomerID: customer,
+            isVerified: isVerified,
+            isErased: isErased,
+            anchorAccountID: account,
+            status: WalletStatus(rawValue: try row["status"].decode(String.self)) ?? .pending,
+            accountNumber: try row["account_number"].decode(String?.self).map { Sealed($0) },
+            accountName: try row["account_name"].decode(String?.self).map { Sealed($0) },
+            bankName: try row["bank_name"].decode(String?.self)
+        )
+    }
+}

@@ -1,0 +1,48 @@
+import AnchorClient
+import CoreMetrics
+import Hummingbird
+import Sealing
+import ServiceKit
+
+/// Messages of the provider.
+struct WebhookController: Sendable {
+    let tokens: [String]
+    let takeWebhook: TakeWebhook
+    let metrics: WebhookMetrics
+
+    /// The most bytes of a body, packed or not.
+    static let bodyLimit = 256 * 1024
+
+    /// Adds the routes.
+    func add(to router: Router<AppRequestContext>) {
+        router.post("/webhooks/anchor") { try await self.post($0, $1) }
+    }
+
+    private func post(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let raw = try await request.rawBody(context: context, limit: Self.bodyLimit).bytes
+        guard let body = self.verified(raw, request) else {
+            self.metrics.badSignature.increment(by: 1)
+            throw NotificationError.badSignature
+        }
+        guard let event = try? WebhookEvent(parsing: body) else {
+            self.metrics.malformed.increment(by: 1)
+            throw NotificationError.malformedEvent
+        }
+        let isNew = try await self.takeWebhook(event, cause: context.cause)
+        (isNew ? self.metrics.accepted : self.metrics.repeated).increment(by: 1)
+        return APIResponse(.ok)
+    }
+
+    /// The bytes to read, if they are signed as they came or, packed on the way, as they were before.
+    private func verified(_ raw: [UInt8], _ request: Request) -> [UInt8]? {
+        guard let name = HTTPField.Name(WebhookSignature.anchorHeader), let header = request.headers[name] else {
+            return nil
+        }
+        let isPacked = Gzip.isGzip(raw)
+        let isSigned = WebhookSignature.verifyAnchor(header: header, body: raw, tokens: self.tokens)
+        guard isPacked else { return isSigned ? raw : nil }
+        guard let unpacked = Gzip.unpack(raw, limit: Self.bodyLimit) else { return nil }
+        if isSigned { return unpacked }
+        return WebhookSignature.verifyAnchor(header: header, body: unpacked, tokens: self.tokens) ? unpacked : nil
+    }
+}

@@ -1,0 +1,45 @@
+import Contracts
+import Messaging
+import Primitives
+
+/// Event -> what notification does.
+enum NotificationHandlers {
+    /// The table.
+    static func make(learnCustomer: LearnCustomer, inbox: InboxStore) -> EventHandlers {
+        var handlers = EventHandlers()
+        handlers.on(CustomerCreated.self) { event, transaction in
+            try await learnCustomer(event.data, in: transaction)
+        }
+        handlers.on(UserCreated.self) { event, transaction in try await inbox.record(event, in: transaction) }
+        handlers.on(UserErased.self) { event, transaction in try await inbox.record(event, in: transaction) }
+        let writer = NoticeWriter(inbox: inbox)
+        writer.on(AccountOpened.self, in: &handlers) { [.walletReady($0)] }
+        writer.on(DeviceRegistered.self, in: &handlers) { [.deviceRegistered($0)] }
+        writer.on(DeviceRevoked.self, in: &handlers) { [.deviceRevoked($0)] }
+        writer.on(UserRestricted.self, in: &handlers) { [.restricted($0)] }
+        writer.on(WalletCredited.self, in: &handlers) { data in data.reference == nil ? [.credited(data)] : [] }
+        writer.on(TransactionCompleted.self, in: &handlers) { Notice.completed($0) }
+        writer.on(TransactionFailed.self, in: &handlers) { data in Notice.failed(data).map { [$0] } ?? [] }
+        writer.on(TransactionReversed.self, in: &handlers) { Notice.reversed($0) }
+        writer.on(TransferReroutedInternal.self, in: &handlers) { [.rerouted($0)] }
+        writer.on(SubscriptionActivated.self, in: &handlers) { [.activated($0)] }
+        writer.on(SubscriptionLapsed.self, in: &handlers) { [.lapsed($0)] }
+        return handlers
+    }
+}
+
+/// Registers handlers that only tell people something.
+private struct NoticeWriter: Sendable {
+    let inbox: InboxStore
+
+    func on<Payload: EventData>(
+        _ type: Payload.Type,
+        in handlers: inout EventHandlers,
+        _ notices: @escaping @Sendable (Payload) -> [Notice]
+    ) {
+        let inbox = self.inbox
+        handlers.on(type) { event, transaction in
+            try await inbox.add(notices(event.data), about: event.attributes, in: transaction)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Messaging
+import Primitives
+import Sealing
+import ServiceKit
+
+/// A person pays another: seals what they wrote, hands the payment to the acceptor, wakes the workers.
+struct AcceptPayment: Sendable {
+    let acceptor: PaymentAcceptor
+    let store: AcceptanceStore
+    let database: EventDatabase
+    let keys: any DataKeys
+    let ids: any IdentifierSource
+
+    /// The sealed field of a transfer.
+    static let descriptionField = "description"
+
+    /// The request a payment came with.
+    struct Request: Sendable {
+        let sender: UserID
+        let draft: PaymentDraft
+        let scope: IdempotencyScope
+        let approval: Approval
+        let cause: Cause
+    }
+
+    func callAsFunction(_ request: Request) async throws -> AcceptanceAnswer {
+        let device: UUID? =
+            switch request.approval.method {
+            case .device(let id): id
+            case .pin: nil
+            }
+        let answer = try await self.acceptor.accept(
+            AcceptanceItem(
+                transaction: self.ids.next(),
+                sender: request.sender,
+                draft: request.draft,
+                sealedDescription: try await self.sealed(request.draft.description, of: request.sender),
+                route: request.scope.route,
+                key: request.scope.key.text,
+                requestHash: request.scope.fingerprint.bytes,
+                nonce: request.approval.nonce,
+                device: device,
+                createdEvent: self.ids.next(),
+                reroutedEvent: self.ids.next(),
+                slotEvent: self.ids.next(),
+                correlation: request.cause.correlationID,
+                traceparent: request.cause.traceparent
+            )
+        )
+        if answer.isAccepted { self.database.wake() }
+        return answer
+    }
+
+    /// What was answered before under the same key; nil when nothing was.
+    ///
+    /// - Throws: 422 when the key was used for another request.
+    func earlierAnswer(_ scope: IdempotencyScope) async throws -> AcceptanceAnswer? {
+        guard
+            let stored = try await self.store.storedAnswer(user: scope.user, route: scope.route, key: scope.key.text)
+        else { return nil }
+        guard stored.hash == scope.fingerprint.bytes else {
+            throw APIError.refused(
+                "idempotency_key_reused",
+                detail: "This idempotency key was used for a different request.",
+                source: .header("Idempotency-Key")
+            )
+        }
+        return AcceptanceAnswer(outcome: "idempotent_replay", status: stored.status, body: stored.body)
+    }
+
+    private func sealed(_ description: String?, of user: UserID) async throws -> String? {
+        guard let description else { return nil }
+        guard let key = try await self.keys.key(for: user) else { return nil }
+        let context = SealContext(user: user.uuid, field: Self.descriptionField, schema: 1)
+        return try SealedField.seal(description, key: key, context: context).text
+    }
+}

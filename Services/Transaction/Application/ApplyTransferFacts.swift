@@ -1,0 +1,45 @@
+import Contracts
+import Foundation
+import Messaging
+import Primitives
+
+/// Job: applies what the provider's messages say about transfers, many in one go.
+///
+/// A message about an id we do not know yet waits: the answer to our own order, which brings the id, may still be on its
+/// way. One that stays unknown is about somebody else's transfer.
+struct ApplyTransferFacts: Sendable {
+    let database: EventDatabase
+    let store: SubmissionStore
+
+    private static let patience = 12
+
+    /// Runs a batch of jobs, whose payloads are the facts.
+    func callAsFunction(_ jobs: [Job]) async -> [JobOutcome] {
+        var outcomes = [JobOutcome](repeating: .done, count: jobs.count)
+        var verdicts: [(id: UUID, verdict: TransferVerdict)] = []
+        do {
+            for (index, job) in jobs.enumerated() {
+                let fact = try job.payload(as: ProviderTransferUpdated.self)
+                guard let verdict = TransferVerdict(fact) else { continue }
+                if let id = try await self.transaction(of: fact) {
+                    verdicts.append((id, verdict))
+                } else {
+                    outcomes[index] =
+                        job.attempt < Self.patience
+                        ? .again(reason: "transfer_not_known_yet", after: nil) : .cancelled(reason: "not_ours")
+                }
+            }
+            try await self.database.transaction(cause: jobs[0].cause) { transaction in
+                _ = try await self.store.settle(verdicts, in: transaction)
+            }
+            return outcomes
+        } catch {
+            return jobs.map { _ in .again(reason: "database", after: .milliseconds(200)) }
+        }
+    }
+
+    private func transaction(of fact: ProviderTransferUpdated) async throws -> UUID? {
+        if let reference = fact.reference, let id = TransferReference.transaction(in: reference) { return id }
+        return try await self.store.transaction(providerID: fact.anchorTransferID, on: self.database)
+    }
+}

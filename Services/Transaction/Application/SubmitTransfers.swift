@@ -1,0 +1,192 @@
+import AnchorClient
+import Foundation
+import Logging
+import Messaging
+import Primitives
+
+/// Job: brings transfers to the provider and follows them to their end.
+///
+/// One job accompanies a transfer from acceptance until it has ended. Each run asks the ledger what is to be done; what
+/// the ledger committed as a call is made, and its answer applied. Between runs a message of the provider may end the
+/// transfer; then the next run finds nothing to do. So no message is needed, they only make it faster.
+struct SubmitTransfers: Sendable {
+    let database: EventDatabase
+    let store: SubmissionStore
+    let provider: any TransferProvider
+    let logger: Logger
+
+    /// What became of one call or query.
+    private struct Answer: Sendable {
+        let step: SubmissionStep
+        let verdict: TransferVerdict?
+        let outcome: JobOutcome
+        let call: (reference: String, attempt: Int32, outcome: String, evidence: String)?
+    }
+
+    private static let staleRetry = Duration.seconds(5)
+    private static let firstFollowUp = Duration.seconds(20)
+
+    /// Runs a batch of jobs, whose keys are transaction ids.
+    func callAsFunction(_ jobs: [Job]) async -> [JobOutcome] {
+        do {
+            return try await self.run(jobs)
+        } catch {
+            self.logger.warning("submission repeated", metadata: ["error": "\(type(of: error))"])
+            return jobs.map { _ in .again(reason: "database", after: .seconds(1)) }
+        }
+    }
+
+    private func run(_ jobs: [Job]) async throws -> [JobOutcome] {
+        guard await self.provider.isAvailable else {
+            return jobs.map { _ in .again(reason: "provider_unavailable", after: Self.staleRetry) }
+        }
+        let ids = jobs.compactMap { UUID(text: $0.key) }
+        precondition(ids.count == jobs.count, "the key of a submission is a transaction id")
+        let steps = try await self.database.transaction(cause: Cause(causationID: jobs[0].id)) { transaction in
+            try await self.store.begin(ids, in: transaction)
+        }
+        CrashPoint.reach("before_provider_call")
+        let answers = await self.perform(steps)
+        CrashPoint.reach("after_provider_answer")
+        try await self.apply(answers)
+        let absent = answers.filter { $0.verdict == nil && $0.step.verdict == .query }.map(\.step.transaction)
+        let resent = absent.isEmpty ? [:] : try await self.handleAbsence(absent)
+        return answers.map { resent[$0.step.transaction] ?? $0.outcome }
+    }
+
+    // MARK: Calls
+
+    private func perform(_ steps: [SubmissionStep]) async -> [Answer] {
+        await withTaskGroup(of: (Int, Answer).self) { group in
+            for (index, step) in steps.enumerated() {
+                group.addTask { (index, await self.perform(step)) }
+            }
+            var answers = [Answer?](repeating: nil, count: steps.count)
+            for await (index, answer) in group { answers[index] = answer }
+            return answers.compactMap { $0 }
+        }
+    }
+
+    private func perform(_ step: SubmissionStep) async -> Answer {
+        switch step.verdict {
+        case .send: await self.send(step)
+        case .query: await self.query(step)
+        case .stale: Answer(step: step, verdict: nil, outcome: .again(reason: "read_model_stale", after: Self.staleRetry), call: nil)
+        case .wait: Answer(step: step, verdict: nil, outcome: .again(reason: "absence_too_young", after: self.pause(until: step.notBefore)), call: nil)
+        case .failed, .ended: Answer(step: step, verdict: nil, outcome: .done, call: nil)
+        case .missing: Answer(step: step, verdict: nil, outcome: .failed(reason: "no_such_transfer"), call: nil)
+        }
+    }
+
+    private func send(_ step: SubmissionStep) async -> Answer {
+        guard let order = TransferOrder(step), let attempt = step.attempt else {
+            return Answer(step: step, verdict: nil, outcome: .failed(reason: "malformed_step"), call: nil)
+        }
+        let verdict: TransferVerdict
+        let outcome: String
+        do {
+            let snapshot = try await self.provider.createTransfer(order, deadline: SubmissionStore.callDeadline)
+            CrashPoint.reach("after_sending")
+            verdict = TransferVerdict(snapshot, from: "answer")
+            outcome = "answered"
+        } catch {
+            verdict = TransferVerdict(error)
+            outcome = verdict.outcome == .failed ? "refused" : "lost"
+        }
+        let ended = verdict.outcome == .completed || verdict.outcome == .failed || verdict.outcome == .reversed
+        return Answer(
+            step: step,
+            verdict: verdict,
+            outcome: ended ? .done : .again(reason: "not_decided", after: Self.firstFollowUp),
+            call: (order.reference, attempt, outcome, verdict.evidence)
+        )
+    }
+
+    private func query(_ step: SubmissionStep) async -> Answer {
+        let again = JobOutcome.again(reason: "not_decided", after: nil)
+        guard let reference = step.reference else {
+            return Answer(step: step, verdict: nil, outcome: .failed(reason: "malformed_step"), call: nil)
+        }
+        do {
+            guard let found = try await self.provider.transfer(reference: reference, deadline: SubmissionStore.callDeadline)
+            else { return Answer(step: step, verdict: nil, outcome: again, call: nil) }
+            let verdict = TransferVerdict(found, from: "query")
+            return Answer(step: step, verdict: verdict, outcome: verdict.outcome == .open ? again : .done, call: nil)
+        } catch {
+            // No answer to a question changes nothing; it must not look like an absence either.
+            let nothing = TransferVerdict(outcome: .open, evidence: "query_failed")
+            return Answer(step: step, verdict: nothing, outcome: again, call: nil)
+        }
+    }
+
+    // MARK: Answers
+
+    private func apply(_ answers: [Answer]) async throws {
+        let verdicts = answers.compactMap { answer in
+            answer.verdict.flatMap { $0.evidence == "query_failed" ? nil : (answer.step.transaction, $0) }
+        }
+        guard !verdicts.isEmpty else { return }
+        try await self.repeatedly {
+            try await self.database.transaction(cause: Cause()) { transaction in
+                _ = try await self.store.settle(verdicts, in: transaction)
+                try await self.store.finish(answers.compactMap(\.call), in: transaction)
+            }
+        }
+    }
+
+    /// An absence counts only when it is old enough; then the same order is sent again.
+    private func handleAbsence(_ ids: [UUID]) async throws -> [UUID: JobOutcome] {
+        let absences = try await self.database.transaction(cause: Cause()) { transaction in
+            try await self.store.recordAbsence(ids, in: transaction)
+        }
+        var outcomes: [UUID: JobOutcome] = [:]
+        for absence in absences where absence.verdict != "resend" {
+            outcomes[absence.id] =
+                absence.verdict == "wait"
+                ? .again(reason: "absence_too_young", after: self.pause(until: absence.notBefore)) : .done
+        }
+        let resend = absences.filter { $0.verdict == "resend" }.map(\.id)
+        guard !resend.isEmpty else { return outcomes }
+        let steps = try await self.database.transaction(cause: Cause()) { transaction in
+            try await self.store.beginAgain(resend, in: transaction)
+        }
+        let answers = await self.perform(steps)
+        try await self.apply(answers)
+        for answer in answers { outcomes[answer.step.transaction] = answer.outcome }
+        return outcomes
+    }
+
+    private func pause(until moment: Date?) -> Duration {
+        guard let moment else { return Self.firstFollowUp }
+        return .seconds(max(1, moment.timeIntervalSinceNow))
+    }
+
+    /// The answers of calls that were made must not be lost to a hiccup of the database.
+    private func repeatedly(_ body: () async throws -> Void) async throws {
+        var backoff = Backoff()
+        for attempt in 1... {
+            do {
+                return try await body()
+            } catch where attempt < 10 {
+                try await Task.sleep(for: backoff.next())
+            }
+        }
+    }
+}
+
+extension TransferOrder {
+    /// The order a step describes; nil when the ledger left something out.
+    init?(_ step: SubmissionStep) {
+        guard let reference = step.reference, let source = step.sourceAccount, let destination = step.destination,
+            let amount = step.amount, let kind = step.kind
+        else { return nil }
+        self.init(
+            reference: reference,
+            amount: Money(kobo: amount),
+            sourceAccountID: source,
+            destination: kind == "NIPTransfer" ? .counterparty(id: destination) : .account(id: destination),
+            // What people wrote stays with us: the bank's statement shows our name.
+            reason: "Transfa payment"
+        )
+    }
+}

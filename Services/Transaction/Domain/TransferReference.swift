@@ -1,0 +1,13 @@
+import Foundation
+import Primitives
+
+/// Our name of a transfer at the provider: `trf-` and the transaction id.
+enum TransferReference {
+    private static let prefix = "trf-"
+
+    /// The transaction id inside a reference of ours; nil for anybody else's.
+    static func transaction(in reference: String) -> UUID? {
+        guard reference.hasPrefix(Self.prefix) else { return nil }
+        return UUID(text: reference.dropFirst(Self.prefix.count))
+    }
+}

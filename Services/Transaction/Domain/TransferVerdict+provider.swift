@@ -1,0 +1,46 @@
+import AnchorClient
+import Contracts
+
+extension TransferVerdict {
+    /// The provider answered, to the order itself or to a query by reference.
+    init(_ snapshot: TransferSnapshot, from source: String) {
+        self.init(outcome: .open, evidence: "\(source):\(snapshot.id)", providerID: snapshot.id)
+        switch snapshot.status {
+        case .completed: self.outcome = .completed
+        case .reversed: self.outcome = .reversed
+        case .failed(let reason):
+            self.outcome = .failed
+            self.reason = reason ?? "provider_failed"
+        case .pending, .open: break
+        }
+    }
+
+    /// The first order was not answered as hoped.
+    ///
+    /// Only a refusal that the provider means for good is a failure. Everything else may have been acted on: unknown,
+    /// until a query by reference has shown how it stands.
+    init(_ error: AnchorError) {
+        if case .refused(let status, _, let code) = error, !error.mayHaveBeenSent {
+            self.init(outcome: .failed, reason: code.rawValue, evidence: "refused:\(status):\(code.rawValue)")
+        } else {
+            self.init(outcome: .unknown, reason: nil, evidence: "no_answer:\(error)")
+        }
+    }
+
+    /// The provider sent a message. Nil for one that decides nothing.
+    init?(_ fact: ProviderTransferUpdated) {
+        let evidence = "webhook:\(fact.providerEventID)"
+        switch fact.status {
+        case .known(.successful): self.init(outcome: .completed, evidence: evidence, providerID: fact.anchorTransferID)
+        case .known(.reversed): self.init(outcome: .reversed, evidence: evidence, providerID: fact.anchorTransferID)
+        case .known(.failed):
+            self.init(
+                outcome: .failed,
+                reason: fact.reason ?? "provider_failed",
+                evidence: evidence,
+                providerID: fact.anchorTransferID
+            )
+        case .known(.initiated), .unknown: return nil
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// What the provider's word about a transfer means to the ledger.
+struct TransferVerdict: Sendable, Equatable {
+    /// How the ledger takes it.
+    enum Outcome: String, Sendable {
+        case completed
+        case failed
+        case reversed
+        /// Nobody knows whether the money moved: it stays held until there is evidence.
+        case unknown
+        /// The provider has it and has not decided.
+        case open
+    }
+
+    var outcome: Outcome
+    /// A code, when it failed.
+    var reason: String?
+    /// What says so: a message, an answer, a query. Never empty for what moves money.
+    var evidence: String
+    /// The provider's id of the transfer, once known.
+    var providerID: String?
+}

@@ -1,0 +1,110 @@
+import Contracts
+import Foundation
+import Hummingbird
+import Primitives
+import Sealing
+import ServiceKit
+
+/// GET /wallet, GET /transactions and GET /transactions/{id}.
+struct HistoryController: Sendable {
+    let store: HistoryStore
+    let keys: any DataKeys
+
+    private static let defaultLimit = 20
+    private static let maximumLimit = 100
+
+    /// Adds the routes.
+    func add(to group: RouterGroup<AppRequestContext>) {
+        group.get("/wallet") { try await self.wallet($0, $1) }
+        group.get("/transactions") { try await self.list($0, $1) }
+        group.get("/transactions/:id") { try await self.get($0, $1) }
+    }
+
+    private func wallet(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let user = try context.requireIdentity().userID
+        guard let balance = try await self.store.wallet(of: user) else { throw APIError.notFound }
+        return try APIResponse(
+            json: WalletResource(
+                available: balance.available,
+                posted: balance.posted,
+                held: balance.held,
+                currency: "NGN"
+            )
+        )
+    }
+
+    private func get(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let user = try context.requireIdentity().userID
+        guard let row = try await self.store.transfer(try context.uuid("id"), for: user) else {
+            throw APIError.notFound
+        }
+        return try APIResponse(json: try await self.resources([row], for: user)[0])
+    }
+
+    private func list(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let user = try context.requireIdentity().userID
+        let limit = try Self.limit(request)
+        let rows = try await self.store.page(of: user, before: try Self.cursor(request), limit: limit + 1)
+        let page = Array(rows.prefix(limit))
+        return try APIResponse(
+            json: TransactionPage(
+                data: try await self.resources(page, for: user),
+                nextCursor: rows.count > limit ? page.last.map { Base64URL.encode($0.id.bytes) } : nil
+            )
+        )
+    }
+
+    private static func limit(_ request: Request) throws(APIError) -> Int {
+        guard let text = request.uri.queryParameters.get("limit") else { return Self.defaultLimit }
+        guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
+            throw .invalid(parameter: "limit", detail: "A number from 1 to \(Self.maximumLimit).")
+        }
+        return limit
+    }
+
+    private static func cursor(_ request: Request) throws(APIError) -> UUID? {
+        guard let text = request.uri.queryParameters.get("cursor") else { return nil }
+        guard let bytes = Base64URL.decode(text), let id = UUID(bytes: bytes) else {
+            throw .invalid(parameter: "cursor", detail: "Use the next_cursor of the page before.")
+        }
+        return id
+    }
+
+    // MARK: Resources
+
+    private func resources(_ rows: [TransferRow], for user: UserID) async throws -> [TransactionResource] {
+        let others = Set(rows.flatMap { [$0.sender, $0.recipient] }.compactMap { $0 }).subtracting([user.uuid])
+        let names = try await self.store.usernames(of: Array(others))
+        var resources: [TransactionResource] = []
+        for row in rows {
+            let isSender = row.sender == user.uuid
+            let other = isSender ? row.recipient : row.sender
+            resources.append(
+                TransactionResource(
+                    id: row.id,
+                    type: row.type,
+                    state: row.state,
+                    direction: isSender ? "out" : "in",
+                    amount: row.amount,
+                    fee: isSender ? row.fee : nil,
+                    duty: isSender ? row.duty : nil,
+                    route: row.route,
+                    counterpartyUsername: other.flatMap { names[$0] },
+                    description: try await self.opened(row),
+                    failureReason: row.failureReason,
+                    createdAt: Timestamp.text(row.createdAt),
+                    settledAt: row.endedAt.map(Timestamp.text)
+                )
+            )
+        }
+        return resources
+    }
+
+    /// What the payer wrote, opened with the payer's key.
+    private func opened(_ row: TransferRow) async throws -> String? {
+        guard let text = row.description, let sender = row.sender else { return nil }
+        guard let key = try await self.keys.key(for: UserID(sender)) else { return SealedField.erasedText }
+        let context = SealContext(user: sender, field: AcceptPayment.descriptionField, schema: 1)
+        return try? SealedField(text: text).open(key: key, context: context)
+    }
+}

@@ -1,0 +1,77 @@
+import Contracts
+import Messaging
+import Primitives
+
+/// Event -> what transaction does: keep the read model, or ask for work.
+enum TransactionHandlers {
+    /// The table.
+    static func make(_ model: ReadModelStore) -> EventHandlers {
+        var handlers = EventHandlers()
+        Self.addUsers(to: &handlers, model)
+        Self.addBeneficiariesAndDevices(to: &handlers, model)
+        Self.addHeartbeats(to: &handlers, model)
+        Self.addMoney(to: &handlers, model)
+        return handlers
+    }
+
+    private static func addUsers(to handlers: inout EventHandlers, _ model: ReadModelStore) {
+        handlers.on(UserCreated.self) { try await model.created($0, $1) }
+        handlers.on(UserErased.self) { try await model.erased($0, $1) }
+        handlers.on(UserSettingsChanged.self) { try await model.settingsChanged($0, $1) }
+        handlers.on(UserRestricted.self) { try await model.restricted($0, $1) }
+        handlers.on(CustomerVerified.self) { try await model.verified($0, $1) }
+        handlers.on(AccountOpened.self) { try await model.opened($0, $1) }
+        handlers.on(SubscriptionActivated.self) { event, transaction in
+            guard let until = Timestamp.parse(event.data.activeUntil) else { throw EventProblem.undecodableData }
+            let sequence = event.attributes.sequence
+            try await model.plan(of: event.data.userID, activeUntil: until, sequence: sequence, transaction)
+        }
+        handlers.on(SubscriptionLapsed.self) { event, transaction in
+            let sequence = event.attributes.sequence
+            try await model.plan(of: event.data.userID, activeUntil: nil, sequence: sequence, transaction)
+        }
+    }
+
+    private static func addBeneficiariesAndDevices(to handlers: inout EventHandlers, _ model: ReadModelStore) {
+        handlers.on(BeneficiaryAdded.self) { try await model.added($0, $1) }
+        handlers.on(BeneficiaryRemoved.self) { try await model.removed($0, $1) }
+        handlers.on(BeneficiaryDefaulted.self) { try await model.defaulted($0, $1) }
+        handlers.on(DeviceRegistered.self) { try await model.registered($0, $1) }
+        handlers.on(DeviceRevoked.self) { try await model.revoked($0, $1) }
+    }
+
+    private static func addHeartbeats(to handlers: inout EventHandlers, _ model: ReadModelStore) {
+        handlers.on(AuthHeartbeat.self) { try await model.beat(.auth, at: $0.data.at, $1) }
+        handlers.on(CustomerHeartbeat.self) { try await model.beat(.customer, at: $0.data.at, $1) }
+        handlers.on(SubscriptionHeartbeat.self) { try await model.beat(.subscription, at: $0.data.at, $1) }
+    }
+
+    /// Money is moved by jobs, in batches that lock in one order, and not here among other writes.
+    private static func addMoney(to handlers: inout EventHandlers, _ model: ReadModelStore) {
+        handlers.on(UsageAdjusted.self) { try await model.adjustSlots($0, $1) }
+        handlers.on(ProviderTransferUpdated.self) { event, transaction in
+            guard TransferVerdict(event.data) != nil else { return }
+            try await transaction.enqueue(
+                TransactionJob.fact,
+                key: event.data.providerEventID,
+                subject: event.data.reference ?? event.data.anchorTransferID,
+                payload: event.data
+            )
+        }
+        handlers.on(WalletCredited.self) { event, transaction in
+            let credit = WalletCredit(
+                providerPaymentID: event.data.providerPaymentID,
+                account: event.data.anchorAccountID,
+                amount: event.data.amount,
+                reference: event.data.reference,
+                correlation: event.attributes.correlationid
+            )
+            try await transaction.enqueue(
+                TransactionJob.credit,
+                key: credit.providerPaymentID,
+                subject: event.data.userID.lowercased,
+                payload: credit
+            )
+        }
+    }
+}

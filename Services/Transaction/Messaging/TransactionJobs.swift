@@ -1,0 +1,41 @@
+import Messaging
+
+/// Names of the kinds of jobs; `submit_transfer` is also written by the acceptance function.
+enum TransactionJob {
+    static let submit: JobKind = "submit_transfer"
+    static let fact: JobKind = "apply_transfer_fact"
+    static let credit: JobKind = "credit_wallet"
+}
+
+/// Job -> what runs it.
+enum TransactionJobs {
+    /// The table. One worker applies facts at a time: a second on the same accounts would only wait.
+    static func make(
+        submit: SubmitTransfers,
+        facts: ApplyTransferFacts,
+        credits: CreditWallets
+    ) -> [JobDefinition] {
+        [
+            JobDefinition(
+                TransactionJob.submit,
+                batch: 64,
+                concurrency: 4,
+                lease: .seconds(60),
+                firstPause: .seconds(20),
+                maximumPause: .seconds(600)
+            ) { await submit($0) },
+            JobDefinition(
+                TransactionJob.fact,
+                batch: 64,
+                concurrency: 1,
+                firstPause: .milliseconds(500)
+            ) { await facts($0) },
+            JobDefinition(
+                TransactionJob.credit,
+                batch: 64,
+                concurrency: 1,
+                firstPause: .milliseconds(500)
+            ) { await credits($0) },
+        ]
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Postgres
+import Primitives
+import Sealing
+
+/// A transfer as it stands in the database, read by one of its parties.
+struct TransferRow: Sendable {
+    let id: UUID
+    let type: String
+    let state: String
+    let sender: UUID?
+    let recipient: UUID?
+    let amount: Int64
+    let fee: Int64
+    let duty: Int64
+    let route: String
+    let description: String?
+    let failureReason: String?
+    let createdAt: Date
+    let endedAt: Date?
+}
+
+/// What a wallet holds.
+struct WalletBalance: Sendable {
+    let available: Int64
+    let posted: Int64
+    let held: Int64
+}
+
+/// Reads of wallets and transfers; row level security shows a user only their own.
+struct HistoryStore: Sendable {
+    let client: PostgresClient
+    /// For the names of counterparties, which are public, and for device keys.
+    let workers: PostgresClient
+
+    private static let columns = SQL(
+        unsafe: """
+            id, type, state, sender_id, recipient_id, amount, fee, duty, coalesce(route, 'internal'), description,
+            failure_reason, created_at, ended_at
+            """
+    )
+
+    func wallet(of user: UserID) async throws -> WalletBalance? {
+        try await self.client.query(
+            "SELECT available, posted, held FROM wallets WHERE user_id = \(user.uuid)",
+            as: user.uuid
+        ).first.map { row in
+            let (available, posted, held) = try row.decode(Int64.self, Int64.self, Int64.self)
+            return WalletBalance(available: available, posted: posted, held: held)
+        }
+    }
+
+    func transfer(_ id: UUID, for user: UserID) async throws -> TransferRow? {
+        try await self.client.query(
+            "SELECT \(Self.columns) FROM transactions WHERE id = \(id)",
+            as: user.uuid
+        ).first.map(Self.decode)
+    }
+
+    /// Newest first: ids are UUIDv7, so their order is that of creation. Two index scans, merged: as one condition with
+    /// OR the planner would read all of one side.
+    func page(of user: UserID, before: UUID?, limit: Int) async throws -> [TransferRow] {
+        let before = before ?? UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
+        let count = Int64(limit)
+        return try await self.client.query(
+            """
+            SELECT \(Self.columns) FROM (
+                (SELECT * FROM transactions WHERE sender_id = \(user.uuid) AND id < \(before) ORDER BY id DESC LIMIT \(count))
+                UNION ALL
+                (SELECT * FROM transactions WHERE recipient_id = \(user.uuid) AND id < \(before)
+                 ORDER BY id DESC LIMIT \(count))
+            ) AS t ORDER BY id DESC LIMIT \(count)
+            """,
+            as: user.uuid
+        ).map(Self.decode)
+    }
+
+    func usernames(of users: [UUID]) async throws -> [UUID: String] {
+        guard !users.isEmpty else { return [:] }
+        let rows = try await self.workers.query(
+            "SELECT id, username FROM users WHERE id = ANY(\(users)) AND username IS NOT NULL"
+        )
+        return Dictionary(uniqueKeysWithValues: try rows.map { try $0.decode(UUID.self, String.self) })
+    }
+
+    func deviceKey(_ device: UUID, of user: UserID) async throws -> DevicePublicKey? {
+        let rows = try await self.workers.query(
+            """
+            SELECT public_key FROM devices
+            WHERE id = \(device) AND user_id = \(user.uuid) AND revoked_at IS NULL
+            """
+        )
+        guard let row = rows.first else { return nil }
+        return try? DevicePublicKey(x963: try row.decode([UInt8].self))
+    }
+
+    private static func decode(_ row: PostgresRow) throws -> TransferRow {
+        let (id, type, state, sender, recipient, amount, fee, duty, route, description, reason, created, ended) =
+            try row.decode(
+                UUID.self, String.self, String.self, UUID?.self, UUID?.self, Int64.self, Int64.self, Int64.self,
+                String.self, String?.self, String?.self, Date.self, Date?.self
+            )
+        return TransferRow(
+            id: id,
+            type: type,
+            state: state,
+            sender: sender,
+            recipient: recipient,
+            amount: amount,
+            fee: fee,
+            duty: duty,
+            route: route,
+            description: description,
+            failureReason: reason,
+            createdAt: created,
+            endedAt: ended
+        )
+    }
+}

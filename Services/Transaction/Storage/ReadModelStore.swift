@@ -1,0 +1,198 @@
+import Contracts
+import Foundation
+import Messaging
+import Postgres
+import Primitives
+import Sealing
+
+/// What transaction knows about people, written from events.
+///
+/// Columns are grouped by the service that says so, each group with that service's sequence.
+struct ReadModelStore: Sendable {
+    func created(_ event: Event<UserCreated>, _ transaction: EventTransaction) async throws {
+        let data = event.data
+        try await self.ensure(data.userID, transaction)
+        try await transaction.stage(
+            """
+            UPDATE users SET username = \(data.username), account_type = \(data.accountType.text),
+                auth_sequence = \(event.attributes.sequence)
+            WHERE id = \(data.userID) AND auth_sequence < \(event.attributes.sequence)
+            """
+        )
+    }
+
+    func settingsChanged(_ event: Event<UserSettingsChanged>, _ transaction: EventTransaction) async throws {
+        let data = event.data
+        try await self.ensure(data.userID, transaction)
+        try await transaction.stage(
+            """
+            UPDATE users SET sending_allowed = \(data.allowSending),
+                receive_preference = \(data.receivingPreference == .known(.wallet) ? "wallet" : "external"),
+                customer_sequence = \(event.attributes.sequence)
+            WHERE id = \(data.userID) AND customer_sequence < \(event.attributes.sequence)
+            """
+        )
+    }
+
+    /// A restriction this version does not know counts as the strictest: nothing moves.
+    func restricted(_ event: Event<UserRestricted>, _ transaction: EventTransaction) async throws {
+        let data = event.data
+        let (status, debitsBlocked): (String, Bool) =
+            switch data.restriction {
+            case .known(.none): ("active", false)
+            case .known(.postNoDebit): ("active", true)
+            case .known(.closed): ("closed", true)
+            case .known(.frozen), .unknown: ("frozen", true)
+            }
+        try await self.ensure(data.userID, transaction)
+        try await transaction.stage(
+            """
+            UPDATE users SET status = \(status), debits_blocked = \(debitsBlocked),
+                customer_sequence = \(event.attributes.sequence)
+            WHERE id = \(data.userID) AND customer_sequence < \(event.attributes.sequence)
+            """
+        )
+    }
+
+    func verified(_ event: Event<CustomerVerified>, _ transaction: EventTransaction) async throws {
+        try await self.ensure(event.data.userID, transaction)
+        try await transaction.stage(
+            """
+            UPDATE users SET kyc_status = 'approved', kyc_sequence = \(event.attributes.sequence)
+            WHERE id = \(event.data.userID) AND kyc_sequence < \(event.attributes.sequence)
+            """
+        )
+    }
+
+    func opened(_ event: Event<AccountOpened>, _ transaction: EventTransaction) async throws {
+        try await self.ensure(event.data.userID, transaction)
+        try await transaction.stage(
+            """
+            UPDATE users SET provider_account = \(event.data.anchorAccountID),
+                account_sequence = \(event.attributes.sequence)
+            WHERE id = \(event.data.userID) AND account_sequence < \(event.attributes.sequence)
+            """
+        )
+    }
+
+    /// `activeUntil` nil: no plan.
+    func plan(
+        of user: UUID,
+        activeUntil: Date?,
+        sequence: Int64,
+        _ transaction: EventTransaction
+    ) async throws {
+        try await self.ensure(user, transaction)
+        try await transaction.stage(
+            """
+            UPDATE users SET plan = \(activeUntil == nil ? "free" : "paid"), active_until = \(activeUntil),
+                subscription_sequence = \(sequence)
+            WHERE id = \(user) AND subscription_sequence < \(sequence)
+            """
+        )
+    }
+
+    /// The person is gone: nothing moves any more. The ledger stays, it holds no personal data in the clear.
+    func erased(_ event: Event<UserErased>, _ transaction: EventTransaction) async throws {
+        try await self.ensure(event.data.userID, transaction)
+        try await transaction.stage("UPDATE users SET status = 'closed' WHERE id = \(event.data.userID)")
+    }
+
+    // MARK: Beneficiaries and devices
+
+    func added(_ event: Event<BeneficiaryAdded>, _ transaction: EventTransaction) async throws {
+        let data = event.data
+        try await self.ensure(data.userID, transaction)
+        if data.isDefault { try await self.clearDefault(data.userID, event.attributes.sequence, transaction) }
+        try await transaction.stage(
+            """
+            INSERT INTO beneficiaries AS b (id, user_id, counterparty_id, verified, is_default, customer_sequence)
+            VALUES (\(data.beneficiaryID), \(data.userID), \(data.anchorCounterpartyID), true, \(data.isDefault),
+                \(event.attributes.sequence))
+            ON CONFLICT (id) DO UPDATE SET counterparty_id = excluded.counterparty_id, verified = true,
+                is_default = excluded.is_default, customer_sequence = excluded.customer_sequence
+            WHERE b.customer_sequence < excluded.customer_sequence
+            """
+        )
+    }
+
+    func removed(_ event: Event<BeneficiaryRemoved>, _ transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            """
+            INSERT INTO beneficiaries AS b (id, user_id, deleted_at, customer_sequence)
+            VALUES (\(event.data.beneficiaryID), \(event.data.userID), transfa_now(), \(event.attributes.sequence))
+            ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, is_default = false,
+                customer_sequence = excluded.customer_sequence
+            WHERE b.customer_sequence < excluded.customer_sequence
+            """
+        )
+    }
+
+    func defaulted(_ event: Event<BeneficiaryDefaulted>, _ transaction: EventTransaction) async throws {
+        let sequence = event.attributes.sequence
+        try await self.clearDefault(event.data.userID, sequence, transaction)
+        guard let id = event.data.beneficiaryID else { return }
+        try await transaction.stage(
+            """
+            INSERT INTO beneficiaries AS b (id, user_id, is_default, customer_sequence)
+            VALUES (\(id), \(event.data.userID), true, \(sequence))
+            ON CONFLICT (id) DO UPDATE SET is_default = true, customer_sequence = excluded.customer_sequence
+            WHERE b.customer_sequence <= excluded.customer_sequence AND b.deleted_at IS NULL
+            """
+        )
+    }
+
+    private func clearDefault(_ user: UUID, _ sequence: Int64, _ transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            """
+            UPDATE beneficiaries SET is_default = false, customer_sequence = \(sequence)
+            WHERE user_id = \(user) AND is_default AND customer_sequence < \(sequence)
+            """
+        )
+    }
+
+    func registered(_ event: Event<DeviceRegistered>, _ transaction: EventTransaction) async throws {
+        let data = event.data
+        guard let key = Base64URL.decode(data.publicKey), let activated = Timestamp.parse(data.activatedAt) else {
+            throw EventProblem.undecodableData
+        }
+        try await self.ensure(data.userID, transaction)
+        try await transaction.stage(
+            """
+            INSERT INTO devices AS d (id, user_id, public_key, activated_at, auth_sequence)
+            VALUES (\(data.deviceID), \(data.userID), \(key), \(activated), \(event.attributes.sequence))
+            ON CONFLICT (id) DO NOTHING
+            """
+        )
+    }
+
+    func revoked(_ event: Event<DeviceRevoked>, _ transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            """
+            UPDATE devices SET revoked_at = transfa_now(), auth_sequence = \(event.attributes.sequence)
+            WHERE id = \(event.data.deviceID) AND auth_sequence < \(event.attributes.sequence)
+            """
+        )
+    }
+
+    // MARK: Others
+
+    func beat(_ source: ServiceName, at text: String, _ transaction: EventTransaction) async throws {
+        guard let moment = Timestamp.parse(text) else { throw EventProblem.undecodableData }
+        try await transaction.stage("SELECT beat(\(source.rawValue), \(moment))")
+    }
+
+    func adjustSlots(_ event: Event<UsageAdjusted>, _ transaction: EventTransaction) async throws {
+        try await self.ensure(event.data.userID, transaction)
+        try await transaction.stage(
+            """
+            SELECT adjust_slots(\(event.data.userID), \(Int32(clamping: event.data.delta)), \(transaction.makeID()),
+                \(event.attributes.id))
+            """
+        )
+    }
+
+    private func ensure(_ user: UUID, _ transaction: EventTransaction) async throws {
+        try await transaction.stage("SELECT ensure_users(\([user]))")
+    }
+}

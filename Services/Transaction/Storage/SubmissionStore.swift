@@ -1,0 +1,130 @@
+import Foundation
+import Messaging
+import Postgres
+import Primitives
+
+/// The ledger's side of a transfer on its way to the provider. Each method is one call of one database function with the
+/// whole batch, first in its transaction: the functions lock in one global order.
+struct SubmissionStore: Sendable {
+    private static let actor = "worker"
+
+    /// Longest a call to the provider may take; a third of the job's lease.
+    static let callDeadline = Duration.seconds(10)
+
+    /// Rechecks transfers and commits the calls that are to be made.
+    func begin(_ ids: [UUID], in transaction: EventTransaction) async throws -> [SubmissionStep] {
+        try await self.steps(
+            "SELECT \(Self.columns) FROM begin_submission(\(ids), \(Self.actor), \(Self.deadlineText)::interval) ORDER BY ord",
+            in: transaction
+        )
+    }
+
+    /// Commits that orders whose absence is proven are sent again, unchanged.
+    func beginAgain(_ ids: [UUID], in transaction: EventTransaction) async throws -> [SubmissionStep] {
+        try await self.steps(
+            "SELECT \(Self.columns) FROM begin_resend(\(ids), \(Self.actor), \(Self.deadlineText)::interval) ORDER BY ord",
+            in: transaction
+        )
+    }
+
+    private static var deadlineText: String { "\(Self.callDeadline.wholeMilliseconds) milliseconds" }
+    private static let columns = SQL(
+        unsafe: "transaction_id, verdict, kind, reference, attempt, source_account, destination, amount, not_before"
+    )
+
+    private func steps(_ statement: SQL, in transaction: EventTransaction) async throws -> [SubmissionStep] {
+        try await transaction.query(statement).map { row in
+            let (id, verdict, kind, reference, attempt, source, destination, amount, notBefore) = try row.decode(
+                UUID.self, String.self, String?.self, String?.self, Int32?.self, String?.self, String?.self, Int64?.self,
+                Date?.self
+            )
+            guard let verdict = SubmissionStep.Verdict(rawValue: verdict) else { throw LedgerContradiction() }
+            return SubmissionStep(
+                transaction: id,
+                verdict: verdict,
+                kind: kind,
+                reference: reference,
+                attempt: attempt,
+                sourceAccount: source,
+                destination: destination,
+                amount: amount,
+                notBefore: notBefore
+            )
+        }
+    }
+
+    /// Records that the provider does not know transfers, and says which may be sent again.
+    func recordAbsence(
+        _ ids: [UUID],
+        in transaction: EventTransaction
+    ) async throws -> [(id: UUID, verdict: String, notBefore: Date?)] {
+        try await transaction.query("SELECT transaction_id, verdict, not_before FROM record_absence(\(ids))").map { row in
+            let (id, verdict, notBefore) = try row.decode(UUID.self, String.self, Date?.self)
+            return (id, verdict, notBefore)
+        }
+    }
+
+    /// Applies what the provider said. What repeats or comes too late changes nothing; what contradicts opens a break.
+    func settle(_ verdicts: [(id: UUID, verdict: TransferVerdict)], in transaction: EventTransaction) async throws -> [String] {
+        guard !verdicts.isEmpty else { return [] }
+        let rows = try await transaction.query(
+            """
+            SELECT result FROM settle_payments(\(verdicts.map(\.id)), \(verdicts.map(\.verdict.outcome.rawValue)),
+                \(verdicts.map(\.verdict.reason))::text[], \(verdicts.map(\.verdict.evidence)),
+                \(verdicts.map(\.verdict.providerID))::text[], \(verdicts.map { _ in transaction.makeID() }),
+                \(verdicts.map { _ in transaction.cause.causationID })::uuid[], \(Self.actor)) ORDER BY ord
+            """
+        )
+        return try rows.map { try $0.decode(String.self) }
+    }
+
+    /// Notes how calls ended, for the trace.
+    func finish(
+        _ calls: [(reference: String, attempt: Int32, outcome: String, evidence: String)],
+        in transaction: EventTransaction
+    ) async throws {
+        guard !calls.isEmpty else { return }
+        try await transaction.stage(
+            """
+            SELECT finish_calls(\(calls.map(\.reference)), \(calls.map(\.attempt)), \(calls.map(\.outcome)),
+                \(calls.map(\.evidence)))
+            """
+        )
+    }
+
+    /// The transfer that the provider knows by its own id; nil when we have not learnt that id.
+    func transaction(providerID: String, on database: EventDatabase) async throws -> UUID? {
+        try await database.client.query("SELECT id FROM transactions WHERE provider_id = \(providerID)").first?
+            .decode(UUID.self)
+    }
+
+    /// Credits money from outside, once per payment of the provider.
+    func credit(
+        _ payments: [WalletCredit],
+        in transaction: EventTransaction
+    ) async throws -> [(transaction: UUID?, result: String)] {
+        try await transaction.query(
+            """
+            SELECT transaction_id, result FROM credit_inbound(\(payments.map(\.providerPaymentID)),
+                \(payments.map(\.account)), \(payments.map(\.amount)), \(payments.map(\.reference))::text[],
+                \(payments.map { _ in transaction.makeID() }), \(payments.map { "payment:" + $0.providerPaymentID }),
+                \(payments.map(\.correlation))::uuid[]) ORDER BY ord
+            """
+        ).map { row in
+            let (id, result) = try row.decode(UUID?.self, String.self)
+            return (id, result)
+        }
+    }
+}
+
+/// The database answered with a word that this version of the service does not know: it is older than its migrations.
+struct LedgerContradiction: Error {}
+
+/// Money from outside that is to be credited.
+struct WalletCredit: Sendable, Codable {
+    var providerPaymentID: String
+    var account: String
+    var amount: Int64
+    var reference: String?
+    var correlation: UUID?
+}

@@ -1,0 +1,314 @@
+import AsyncHTTPClient
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import JWTKit
+import Logging
+import NIOCore
+import NIOHTTP1
+import Primitives
+import Testing
+
+@testable import ServiceKit
+
+private let issuer = "https://clerk.example.test"
+private let party = "https://app.example.test"
+
+private struct Claims: JWTPayload {
+    var iss = issuer
+    var sub: String? = "user_2abc"
+    var sid: String? = "sess_1"
+    var azp: String? = party
+    var exp: Double
+    var nbf: Double
+    var iat: Double
+    var sts: String?
+
+    init(now: Date) {
+        self.exp = now.timeIntervalSince1970 + 60
+        self.nbf = now.timeIntervalSince1970 - 5
+        self.iat = now.timeIntervalSince1970
+    }
+
+    func verify(using algorithm: some JWTAlgorithm) {}
+}
+
+/// A key pair as the identity provider has it.
+private struct Signer: Sendable {
+    let privateKey: JWTKit.Insecure.RSA.PrivateKey
+    let keyID: String
+
+    init(keyID: String) throws {
+        self.keyID = keyID
+        self.privateKey = try Signer.generate()
+    }
+
+    private static func generate() throws -> JWTKit.Insecure.RSA.PrivateKey {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+        process.arguments = ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = Pipe()
+        try process.run()
+        let pem = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return try JWTKit.Insecure.RSA.PrivateKey(pem: String(decoding: pem, as: UTF8.self))
+    }
+
+    var jwk: String {
+        get throws {
+            let (modulus, exponent) = try self.privateKey.publicKey.getKeyPrimitives()
+            return """
+                {"use":"sig","kty":"RSA","alg":"RS256","kid":"\(self.keyID)",\
+                "n":"\(Base64URL.encode(modulus))","e":"\(Base64URL.encode(exponent))"}
+                """
+        }
+    }
+
+    func sign(_ claims: Claims, as keyID: String? = nil) async throws -> String {
+        let keys = JWTKeyCollection()
+        await keys.add(rsa: self.privateKey, digestAlgorithm: .sha256)
+        return try await keys.sign(claims, header: ["kid": .string(keyID ?? self.keyID)])
+    }
+}
+
+/// Signed once for all tests: making RSA keys is slow.
+private let signer = Result { try Signer(keyID: "ins_1") }
+private let stranger = Result { try Signer(keyID: "ins_1") }
+
+private func settings(requireAZP: Bool = false, url: String = "http://127.0.0.1:1/keys") throws -> ClerkSettings {
+    try ClerkSettings(
+        SettingsReader([
+            "CLERK_JWKS_URL": url, "CLERK_ISSUER": issuer, "CLERK_AUTHORIZED_PARTIES": "\(party), https://other.test",
+            "CLERK_REQUIRE_AZP": requireAZP ? "true" : "false",
+        ])
+    )
+}
+
+private func always(_ document: String?) -> @Sendable (Int) -> String? { { _ in document } }
+
+/// One after the other, then none.
+private func inTurn(_ documents: [String]) -> @Sendable (Int) -> String? {
+    { $0 <= documents.count ? documents[$0 - 1] : nil }
+}
+
+private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+/// A verifier whose key set is a constant.
+private func verifier(clock: AdjustableClock = AdjustableClock(), requireAZP: Bool = false) throws -> ClerkVerifier {
+    let jwk = try StrictJSONParser.parse(Array(signer.get().jwk.utf8))
+    return ClerkVerifier(
+        settings: try settings(requireAZP: requireAZP),
+        keys: KeySetCache(logger: quiet) { [jwk] },
+        clock: clock
+    )
+}
+
+private func unsigned(_ header: String, _ claims: Claims, signature: [UInt8] = []) throws -> String {
+    let body = try JSONEncoder().encode(claims)
+    return "\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(body)).\(Base64URL.encode(signature))"
+}
+
+@Suite("session tokens")
+struct ClerkVerifierTests {
+    @Test("a good token gives user, subject and session, also from the cache")
+    func good() async throws {
+        let verifier = try verifier()
+        let token = try await signer.get().sign(Claims(now: Date()))
+        for _ in 0..<2 {
+            let identity = try await verifier.verify(token)
+            #expect(identity.userID == UserID(clerkSubject: "user_2abc"))
+            #expect(identity.clerkSubject == "user_2abc")
+            #expect(identity.sessionID == "sess_1")
+        }
+    }
+
+    @Test("claims that are not good are refused")
+    func claims() async throws {
+        let now = Date()
+        let changes: [(String, (inout Claims) -> Void)] = [
+            ("expired", { $0.exp = now.timeIntervalSince1970 - 6 }),
+            ("not yet", { $0.nbf = now.timeIntervalSince1970 + 30 }),
+            ("issued in the future", { $0.iat = now.timeIntervalSince1970 + 30 }),
+            ("wrong issuer", { $0.iss = "https://clerk.example.test.evil" }),
+            ("wrong party", { $0.azp = "https://evil.test" }),
+            ("no session", { $0.sid = nil }),
+            ("no subject", { $0.sub = nil }),
+            ("empty subject", { $0.sub = "" }),
+            ("pending", { $0.sts = "pending" }),
+        ]
+        let verifier = try verifier()
+        for (name, change) in changes {
+            var claims = Claims(now: now)
+            change(&claims)
+            let token = try await signer.get().sign(claims)
+            await #expect(throws: APIError.unauthenticated, "\(name)") { try await verifier.verify(token) }
+        }
+    }
+
+    @Test("five seconds of skew are forgiven")
+    func skew() async throws {
+        let now = Date()
+        var claims = Claims(now: now)
+        claims.exp = now.timeIntervalSince1970 - 2
+        claims.nbf = now.timeIntervalSince1970 + 3
+        let token = try await signer.get().sign(claims)
+        _ = try await verifier().verify(token)
+    }
+
+    @Test("an absent party is accepted unless it is required, a wrong one never")
+    func absentParty() async throws {
+        var claims = Claims(now: Date())
+        claims.azp = nil
+        let token = try await signer.get().sign(claims)
+        _ = try await verifier().verify(token)
+        let strict = try verifier(requireAZP: true)
+        await #expect(throws: APIError.unauthenticated) { try await strict.verify(token) }
+    }
+
+    @Test("forged headers are refused before a key is looked at")
+    func forgedHeaders() async throws {
+        let verifier = try verifier()
+        let claims = Claims(now: Date())
+        let none = try unsigned(#"{"alg":"none","typ":"JWT","kid":"ins_1"}"#, claims)
+        await #expect(throws: APIError.unauthenticated) { try await verifier.verify(none) }
+        // HS256 with the public key as the secret: the classic confusion.
+        let header = Base64URL.encode(Array(#"{"alg":"HS256","typ":"JWT","kid":"ins_1"}"#.utf8))
+        let signed = "\(header).\(Base64URL.encode(try JSONEncoder().encode(claims)))"
+        let pem = try signer.get().privateKey.publicKey.pemRepresentation
+        let mac = HMAC<SHA256>.authenticationCode(for: Array(signed.utf8), using: SymmetricKey(data: Array(pem.utf8)))
+        let confused = "\(signed).\(Base64URL.encode(Array(mac)))"
+        await #expect(throws: APIError.unauthenticated) { try await verifier.verify(confused) }
+        let critical = try unsigned(#"{"alg":"RS256","kid":"ins_1","crit":["x"]}"#, claims, signature: [1, 2])
+        await #expect(throws: APIError.unauthenticated) { try await verifier.verify(critical) }
+    }
+
+    @Test("a signature of another key, a changed claim and garbage are refused")
+    func forgedSignatures() async throws {
+        let verifier = try verifier()
+        let claims = Claims(now: Date())
+        let foreign = try await stranger.get().sign(claims)
+        await #expect(throws: APIError.unauthenticated) { try await verifier.verify(foreign) }
+        var parts = try await signer.get().sign(claims).split(separator: ".").map(String.init)
+        var changed = claims
+        changed.sub = "user_other"
+        parts[1] = Base64URL.encode(try JSONEncoder().encode(changed))
+        let tampered = parts.joined(separator: ".")
+        await #expect(throws: APIError.unauthenticated) { try await verifier.verify(tampered) }
+        for garbage in ["", ".", "..", "a.b.c", "a.b.c.d", String(repeating: "x", count: 100_000)] {
+            await #expect(throws: APIError.unauthenticated) { try await verifier.verify(garbage) }
+        }
+    }
+
+    @Test("a cached token is refused once it has expired")
+    func cacheExpiry() async throws {
+        let clock = AdjustableClock()
+        let verifier = try verifier(clock: clock)
+        let token = try await signer.get().sign(Claims(now: Date()))
+        _ = try await verifier.verify(token)
+        clock.offset = .seconds(70)
+        await #expect(throws: APIError.unauthenticated) { try await verifier.verify(token) }
+    }
+
+    @Test("keys come from the URL, once for many requests at once")
+    func fetchedOnce() async throws {
+        let jwk = try signer.get().jwk
+        try await withKeyServer(always(#"{"keys":[\#(jwk)]}"#)) { url, count in
+            let verifier = ClerkVerifier(
+                settings: try settings(url: url),
+                http: .shared,
+                clock: AdjustableClock(),
+                logger: quiet
+            )
+            let token = try await signer.get().sign(Claims(now: Date()))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<20 {
+                    group.addTask { _ = try await verifier.verify(token) }
+                }
+                try await group.waitForAll()
+            }
+            #expect(count() == 1)
+        }
+    }
+
+    @Test("an unknown key id is fetched for, but not again and again")
+    func unknownKey() async throws {
+        let jwk = try signer.get().jwk
+        try await withKeyServer(always(#"{"keys":[\#(jwk)]}"#)) { url, count in
+            let verifier = ClerkVerifier(
+                settings: try settings(url: url),
+                http: .shared,
+                clock: AdjustableClock(),
+                logger: quiet
+            )
+            for index in 0..<10 {
+                let token = try await signer.get().sign(Claims(now: Date()), as: "ins_\(index + 100)")
+                await #expect(throws: APIError.unauthenticated) { try await verifier.verify(token) }
+            }
+            #expect(count() == 1)
+        }
+    }
+
+    @Test("a rotated key is found by its new id, and old keys stay when a fetch fails")
+    func rotation() async throws {
+        let (first, second) = (try Signer(keyID: "old"), try Signer(keyID: "new"))
+        let documents = [#"{"keys":[\#(try first.jwk)]}"#, #"{"keys":[\#(try first.jwk),\#(try second.jwk)]}"#]
+        try await withKeyServer(inTurn(documents)) { url, count in
+            var limits = KeySetCache<RS256Key>.Limits()
+            limits.lifetime = .zero
+            limits.pauseBetweenFetches = .zero
+            let keys = KeySetCache<RS256Key>(limits: limits, logger: quiet) {
+                try await JSONWebKeySet.fetch(url: url, bearer: nil, http: .shared)
+            }
+            let verifier = ClerkVerifier(settings: try settings(), keys: keys, clock: AdjustableClock())
+            _ = try await verifier.verify(try await first.sign(Claims(now: Date())))
+            _ = try await verifier.verify(try await second.sign(Claims(now: Date())))
+            // The third fetch fails: keys are stale now, and still good.
+            var later = Claims(now: Date())
+            later.sid = "sess_2"
+            _ = try await verifier.verify(try await first.sign(later))
+            #expect(count() == 3)
+        }
+    }
+
+    @Test("without any key ever fetched the answer is 503, not 401")
+    func neverFetched() async throws {
+        try await withKeyServer(always(nil)) { url, _ in
+            let verifier = ClerkVerifier(
+                settings: try settings(url: url),
+                http: .shared,
+                clock: AdjustableClock(),
+                logger: quiet
+            )
+            let token = try await signer.get().sign(Claims(now: Date()))
+            let error = await #expect(throws: APIError.self) { try await verifier.verify(token) }
+            #expect(error?.status == .serviceUnavailable)
+        }
+    }
+
+    @Test("a route behind authentication answers 401 with a challenge and no reason")
+    func middleware() async throws {
+        let verifier = try verifier()
+        let token = try await signer.get().sign(Claims(now: Date()))
+        try await withRunningHost(
+            routes: { router in
+                router.group().add(middleware: AuthenticationMiddleware(verifier: verifier)).get("/me") { _, context in
+                    let identity = try context.requireIdentity()
+                    return APIResponse(.ok, body: Array("\"\(identity.userID)\"".utf8))
+                }
+            },
+            { running in
+                let good = try await running.get("/me", headers: ["Authorization": "Bearer \(token)"])
+                #expect(good.body == "\"\(UserID(clerkSubject: "user_2abc"))\"")
+                for header in ["Bearer nonsense", "Basic abc", "Bearer", ""] {
+                    let bad = try await running.get("/me", headers: ["Authorization": header])
+                    #expect(bad.status == 401)
+                    #expect(bad.headers.first(name: "WWW-Authenticate") == "Bearer")
+                    #expect(bad.error.code == "unauthenticated")
+                }
+            }
+        )
+    }
+}

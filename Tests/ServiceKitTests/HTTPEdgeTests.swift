@@ -1,0 +1,156 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@testable import ServiceKit
+
+private struct Unforeseen: Error {
+    let secret = "22212345678"
+}
+
+private enum Broke: APIErrorConvertible {
+    case insufficient
+
+    var apiError: APIError { .refused("insufficient_funds") }
+}
+
+private struct Body: Decodable {
+    let amount: Int64
+}
+
+private func routes(_ router: Router<AppRequestContext>) {
+    router.post("/echo/:id") { request, context in
+        let body = try await request.decodeBody(as: Body.self, context: context)
+        let again = try await request.rawBody(context: context)
+        return APIResponse(.ok, body: Array(#"{"amount":\#(body.amount),"hash":"\#(again.sha256Hex)"}"#.utf8))
+    }
+    router.get("/broke") { _, _ -> APIResponse in throw Broke.insufficient }
+    router.get("/unforeseen") { _, _ -> APIResponse in throw Unforeseen() }
+    router.get("/framework") { _, _ -> APIResponse in throw HTTPError(.badRequest, message: "secret") }
+    router.get("/slow") { _, _ -> APIResponse in
+        try await Task.sleep(for: .seconds(30))
+        return .noContent
+    }
+    router.get("/trace") { _, context in APIResponse(.ok, body: Array("\"\(context.trace.text)\"".utf8)) }
+    router.delete("/users/:id") { _, _ in APIResponse.noContent }
+}
+
+@Suite("the HTTP edge")
+struct HTTPEdgeTests {
+    @Test("a body is decoded and its raw bytes stay available")
+    func echo() async throws {
+        try await withRunningHost(routes: routes) { running in
+            let answer = try await running.post("/echo/1", #"{"amount": 7}"#)
+            #expect(answer.status == 200)
+            #expect(answer.body.contains(RawBody(Array(#"{"amount": 7}"#.utf8)).sha256Hex))
+        }
+    }
+
+    @Test("every refusal is a JSON:API error with the right status")
+    func refusals() async throws {
+        try await withRunningHost(routes: routes) { running in
+            let wrongType = try await running.post("/echo/1", #"{"amount":"7"}"#)
+            #expect(wrongType.status == 400)
+            #expect(wrongType.error.pointer == "/amount")
+            #expect(wrongType.headers.first(name: "Content-Type") == "application/vnd.api+json")
+            #expect(try await running.post("/echo/1", "{").error.code == "invalid_json")
+            let form = try await running.post("/echo/1", "amount=7", headers: ["Content-Type": "text/plain"])
+            #expect(form.status == 415)
+            let long = try await running.post(
+                "/echo/1",
+                #"{"amount":1,"x":"\#(String(repeating: "x", count: 70_000))"}"#
+            )
+            #expect(long.status == 413)
+            #expect(long.error.code == "body_too_large")
+            #expect(try await running.get("/nowhere").error.code == "unknown_route")
+            #expect(try await running.get("/nowhere").status == 404)
+            let broke = try await running.get("/broke")
+            #expect(broke.status == 422)
+            #expect(broke.error.code == "insufficient_funds")
+            let framework = try await running.get("/framework")
+            #expect(framework.status == 400)
+            #expect(!framework.body.contains("secret"))
+        }
+    }
+
+    @Test("a known path with another method is 405 and says which are allowed")
+    func method() async throws {
+        try await withRunningHost(routes: routes) { running in
+            let answer = try await running.send(.PUT, running.publicURL + "/users/42")
+            #expect(answer.status == 405)
+            #expect(answer.headers.first(name: "Allow") == "DELETE")
+            #expect(answer.error.code == "method_not_allowed")
+        }
+    }
+
+    @Test("an unforeseen error is 500 with only the request id")
+    func unforeseen() async throws {
+        try await withRunningHost(routes: routes) { running in
+            let id = UUID().uuidString.lowercased()
+            let answer = try await running.get("/unforeseen", headers: ["X-Request-Id": id])
+            #expect(answer.status == 500)
+            #expect(answer.error.code == "internal_error")
+            #expect(answer.error.id == id)
+            #expect(!answer.body.contains("222"))
+        }
+    }
+
+    @Test("a request id that is a UUID is kept, any other is replaced")
+    func requestID() async throws {
+        try await withRunningHost(routes: routes) { running in
+            let id = UUID().uuidString.lowercased()
+            let kept = try await running.get("/trace", headers: ["X-Request-Id": id])
+            #expect(kept.headers.first(name: "X-Request-Id") == id)
+            let replaced = try await running.get("/trace", headers: ["X-Request-Id": "evil\"value"])
+            let made = replaced.headers.first(name: "X-Request-Id")
+            #expect(made.flatMap { UUID(uuidString: $0) } != nil)
+        }
+    }
+
+    @Test("a trace is continued in a new span, a bad one is replaced")
+    func trace() async throws {
+        try await withRunningHost(routes: routes) { running in
+            let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+            let answer = try await running.get("/trace", headers: ["traceparent": parent])
+            #expect(answer.body.contains("4bf92f3577b34da6a3ce929d0e0e4736"))
+            #expect(!answer.body.contains("00f067aa0ba902b7"))
+            let fresh = try await running.get("/trace", headers: ["traceparent": "00-zz"])
+            #expect(TraceContext.parse(fresh.headers.first(name: "traceparent") ?? "") != nil)
+        }
+    }
+
+    @Test("answers are not stored and not sniffed")
+    func safeHeaders() async throws {
+        try await withRunningHost(routes: routes) { running in
+            let answer = try await running.get("/trace")
+            #expect(answer.headers.first(name: "Cache-Control") == "no-store")
+            #expect(answer.headers.first(name: "X-Content-Type-Options") == "nosniff")
+        }
+    }
+
+    @Test("a request past its deadline is 503 and the handler is cancelled")
+    func deadline() async throws {
+        try await withRunningHost(variables: ["REQUEST_DEADLINE_SECONDS": "1"], routes: routes) { running in
+            let start = ContinuousClock.now
+            let answer = try await running.get("/slow")
+            #expect(answer.status == 503)
+            #expect(answer.error.code == "deadline_exceeded")
+            #expect(start.duration(to: .now) < .seconds(10))
+        }
+    }
+
+    @Test("the duration of requests is measured by route template, never by path")
+    func metrics() async throws {
+        try await withRunningHost(routes: routes) { running in
+            _ = try await running.send(.DELETE, running.publicURL + "/users/42")
+            _ = try await running.get("/wp-admin")
+            let text = try await running.inside(.GET, "/metrics").body
+            #expect(text.contains(#"_count{route="/users/{id}",method="DELETE",status="204"} 1"#))
+            #expect(text.contains(#"route="unknown",method="GET",status="404""#))
+            #expect(!text.contains("wp-admin"))
+        }
+    }
+}

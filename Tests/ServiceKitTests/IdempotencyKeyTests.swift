@@ -1,0 +1,54 @@
+import HTTPTypes
+import Testing
+
+@testable import ServiceKit
+
+@Suite("idempotency keys")
+struct IdempotencyKeyTests {
+    @Test("a key is taken as it stands, or from the quoted string of the draft")
+    func good() {
+        #expect(IdempotencyKey("8e03978e-40d5")?.text == "8e03978e-40d5")
+        #expect(IdempotencyKey("\"8e03978e-40d5\"")?.text == "8e03978e-40d5")
+        #expect(IdempotencyKey(#""a\"b\\c""#)?.text == #"a"b\c"#)
+        #expect(IdempotencyKey(String(repeating: "k", count: 255)) != nil)
+    }
+
+    @Test(
+        "anything else is no key",
+        arguments: [
+            "", "\"\"", "a b", "\"a", "a\u{7f}", "ключ", #""a"b""#, #""a\n""#, String(repeating: "k", count: 256),
+        ]
+    )
+    func bad(header: String) {
+        #expect(IdempotencyKey(header) == nil)
+    }
+
+    @Test("a fingerprint differs when any part does, also when bytes move between parts")
+    func fingerprints() {
+        let all = [
+            RequestFingerprint(method: "POST", path: "/a", body: [1]),
+            RequestFingerprint(method: "PUT", path: "/a", body: [1]),
+            RequestFingerprint(method: "POST", path: "/b", body: [1]),
+            RequestFingerprint(method: "POST", path: "/a", body: [2]),
+            RequestFingerprint(method: "POST/", path: "a", body: [1]),
+        ]
+        #expect(Set(all).count == all.count)
+    }
+
+    @Test("success and business refusals are final, the rest may end otherwise")
+    func final() {
+        for code in [200, 201, 202, 204, 404, 410, 422] {
+            #expect(StoredAnswer.isFinal(.init(code: code)))
+        }
+        for code in [400, 401, 403, 409, 429, 500, 503, 301] {
+            #expect(!StoredAnswer.isFinal(.init(code: code)))
+        }
+    }
+
+    @Test("an answer survives the trip through Redis")
+    func text() {
+        let answer = StoredAnswer(requestHash: [0, 255], status: 201, body: #"{"a": "b c"}"#)
+        #expect(StoredAnswer(text: answer.text) == answer)
+        #expect(StoredAnswer(text: "nonsense") == nil)
+    }
+}

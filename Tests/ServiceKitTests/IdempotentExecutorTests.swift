@@ -1,0 +1,198 @@
+import Foundation
+import HTTPTypes
+import Logging
+import Postgres
+import Primitives
+import Redis
+import TestSupport
+import Testing
+
+@testable import ServiceKit
+
+private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+/// A database with the base tables and one more, and clients for it.
+private struct Stage: Sendable {
+    let database: TestDatabase
+    let postgres: PostgresClient
+    let redis: RedisClient?
+    let executor: IdempotentExecutor
+
+    func scope(_ key: String, body: String = "{}", user: UserID = UserID(UUID())) throws -> IdempotencyScope {
+        IdempotencyScope(
+            user: user,
+            route: "POST /effects",
+            key: try #require(IdempotencyKey(key)),
+            fingerprint: RequestFingerprint(method: "POST", path: "/effects", body: Array(body.utf8))
+        )
+    }
+
+    /// One row per effect.
+    func effect(_ scope: IdempotencyScope, answering status: HTTPResponse.Status = .created) async throws -> APIResponse
+    {
+        try await self.executor.run(scope) { transaction in
+            let id = UUID()
+            try await transaction.execute("INSERT INTO effects (id, key) VALUES (\(id), \(scope.key.text))")
+            return APIResponse(status, body: Array(#"{"id":"\#(id.uuidString)"}"#.utf8))
+        }
+    }
+
+    func effects(_ key: String) async throws -> Int {
+        Int(try await self.database.psql("SELECT count(*) FROM effects WHERE key = '\(key)'").first ?? "") ?? -1
+    }
+}
+
+private func withStage(redis: Bool, _ body: @Sendable (Stage) async throws -> Void) async throws {
+    try await withTestDatabase { database in
+        let directory = URL(fileURLWithPath: Repository.path("Shared/Messaging/Migrations"))
+        let effects = Migration(
+            set: "effects",
+            number: 1,
+            name: "effects",
+            sql: "CREATE TABLE effects (id uuid PRIMARY KEY, key text); GRANT SELECT, INSERT ON effects TO ${handler};"
+        )
+        let migrations = try Migration.load(directory: directory, set: "messaging") + [effects]
+        _ = try await Migrator(migrations: migrations, variables: database.migrationVariables)
+            .run(url: database.ownerURL, logger: quiet)
+        try await withTestRedis { redisURL in
+            let configuration = try PostgresConfiguration(url: database.handlerURL)
+            let postgres = PostgresClient(configuration: configuration, logger: quiet)
+            let client = redis ? RedisClient(configuration: try RedisConfiguration(url: redisURL), logger: quiet) : nil
+            let stage = Stage(
+                database: database,
+                postgres: postgres,
+                redis: client,
+                executor: IdempotentExecutor(postgres: postgres, redis: client)
+            )
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await postgres.run() }
+                if let client {
+                    group.addTask { await client.run() }
+                    _ = await client.waitUntilConnected()
+                }
+                defer { group.cancelAll() }
+                try await body(stage)
+            }
+        }
+    }
+}
+
+@Suite("requests that take effect once", .serialized)
+struct IdempotentExecutorTests {
+    @Test("the same key and request get the same answer and one effect", arguments: [true, false])
+    func replay(redis: Bool) async throws {
+        try await withStage(redis: redis) { stage in
+            let scope = try stage.scope("k1")
+            let first = try await stage.effect(scope)
+            let second = try await stage.effect(scope)
+            #expect(second.status == .created)
+            #expect(second.body == first.body)
+            #expect(second.headers[.idempotencyReplayed] == "true")
+            #expect(first.headers[.idempotencyReplayed] == nil)
+            #expect(try await stage.effects("k1") == 1)
+            let stored = try await stage.executor.storedAnswer(for: scope)
+            #expect(stored?.body == first.body)
+        }
+    }
+
+    @Test("another request under the key is 422, another user's key is another key", arguments: [true, false])
+    func reused(redis: Bool) async throws {
+        try await withStage(redis: redis) { stage in
+            let user = UserID(UUID())
+            _ = try await stage.effect(try stage.scope("k2", user: user))
+            let other = try stage.scope("k2", body: #"{"amount":2}"#, user: user)
+            let error = await #expect(throws: APIError.self) { try await stage.effect(other) }
+            #expect(error?.status.code == 422)
+            #expect(error?.code == "idempotency_key_reused")
+            _ = try await stage.effect(try stage.scope("k2"))
+            #expect(try await stage.effects("k2") == 2)
+        }
+    }
+
+    @Test("fifty at once: one effect; each gets the answer, or 409 while it runs", arguments: [true, false])
+    func concurrent(redis: Bool) async throws {
+        try await withStage(redis: redis) { stage in
+            let scope = try stage.scope("k3")
+            let outcomes = await withTaskGroup(of: String.self) { group in
+                for _ in 0..<50 {
+                    group.addTask {
+                        do {
+                            return String(decoding: try await stage.effect(scope).body, as: UTF8.self)
+                        } catch let error as APIError {
+                            return error.code
+                        } catch {
+                            return "\(error)"
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            let answers = Set(outcomes).subtracting(["idempotency_key_in_use"])
+            #expect(answers.count == 1, "\(answers)")
+            #expect(answers.first?.hasPrefix("{") == true)
+            if !redis {
+                // Without Redis nobody is turned away: the second waits for the first and replays.
+                #expect(!outcomes.contains("idempotency_key_in_use"))
+            }
+            #expect(try await stage.effects("k3") == 1)
+        }
+    }
+
+    @Test(
+        "an answer that is not final leaves neither effect nor answer",
+        arguments: [400, 401, 403, 409, 429, 500, 503]
+    )
+    func notStored(code: Int) async throws {
+        try await withStage(redis: true) { stage in
+            let scope = try stage.scope("k4")
+            let refused = try await stage.effect(scope, answering: .init(code: code))
+            #expect(refused.status.code == code)
+            #expect(try await stage.effects("k4") == 0)
+            #expect(try await stage.effect(scope).status == .created)
+            #expect(try await stage.effects("k4") == 1)
+        }
+    }
+
+    @Test("a thrown business refusal is stored, its effects are not", arguments: [true, false])
+    func thrownRefusal(redis: Bool) async throws {
+        try await withStage(redis: redis) { stage in
+            let scope = try stage.scope("k5")
+            let refused = try await stage.executor.run(scope) { transaction in
+                try await transaction.execute("INSERT INTO effects (id, key) VALUES (\(UUID()), 'k5')")
+                throw APIError.refused("insufficient_funds")
+            }
+            #expect(refused.status.code == 422)
+            let again = try await stage.effect(scope)
+            #expect(again.status.code == 422)
+            #expect(again.body == refused.body)
+            #expect(try await stage.effects("k5") == 0)
+        }
+    }
+
+    @Test("any other error rolls back and lets the next try run")
+    func thrownFailure() async throws {
+        struct Failure: Error {}
+        try await withStage(redis: true) { stage in
+            let scope = try stage.scope("k6")
+            await #expect(throws: Failure.self) {
+                try await stage.executor.run(scope) { transaction in
+                    try await transaction.execute("INSERT INTO effects (id, key) VALUES (\(UUID()), 'k6')")
+                    throw Failure()
+                }
+            }
+            #expect(try await stage.effects("k6") == 0)
+            #expect(try await stage.effect(scope).status == .created)
+        }
+    }
+
+    @Test("an emptied Redis changes nothing")
+    func flushed() async throws {
+        try await withStage(redis: true) { stage in
+            let scope = try stage.scope("k7")
+            let first = try await stage.effect(scope)
+            _ = try await stage.redis?.send(["FLUSHDB"])
+            #expect(try await stage.effect(scope).body == first.body)
+            #expect(try await stage.effects("k7") == 1)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOHTTP1
+import Primitives
+import Testing
+
+@testable import ServiceKit
+
+private func noRoutes(_ router: Router<AppRequestContext>) {}
+
+@Suite("the internal port")
+struct InternalServerTests {
+    @Test("health is open, everything else wants the token")
+    func token() async throws {
+        try await withRunningHost(
+            routes: noRoutes,
+            internalRoutes: { $0.get("/secret") { _, _ in "secret" } },
+            { running in
+                #expect(try await running.send(.GET, running.internalURL + "/health/live").status == 200)
+                #expect(try await running.send(.GET, running.internalURL + "/health/ready").status == 200)
+                for path in ["/metrics", "/internal/secret", "/internal/ops/clock"] {
+                    let bare = try await running.send(.GET, running.internalURL + path)
+                    #expect(bare.status == 401)
+                    let wrong = try await running.send(
+                        .GET,
+                        running.internalURL + path,
+                        headers: ["Authorization": "Bearer an-internal-token-of-a-tesT"]
+                    )
+                    #expect(wrong.status == 401)
+                    #expect(try await running.inside(.GET, path).status == 200)
+                }
+            }
+        )
+    }
+
+    @Test("the public port has none of it")
+    func apart() async throws {
+        try await withRunningHost(routes: noRoutes) { running in
+            for path in ["/metrics", "/health/ready", "/internal/ops/clock"] {
+                let answer = try await running.get(path)
+                #expect(answer.status == 404)
+            }
+        }
+    }
+
+    @Test("readiness names its checks and fails only for required ones")
+    func readiness() async throws {
+        try await withRunningHost(routes: noRoutes) { running in
+            running.host.readiness.add("redis", .informational) { false }
+            let ready = try await running.send(.GET, running.internalURL + "/health/ready")
+            #expect(ready.status == 200)
+            #expect(ready.body == #"{"status":"ready","checks":{"running":true,"redis":false}}"#)
+            running.host.readiness.add("postgres") { false }
+            let not = try await running.send(.GET, running.internalURL + "/health/ready")
+            #expect(not.status == 503)
+            #expect(not.body.contains(#""postgres":false"#))
+        }
+    }
+
+    @Test("draining is not ready")
+    func draining() async {
+        let readiness = Readiness()
+        #expect(await readiness.report().isReady)
+        readiness.drain()
+        #expect(await !readiness.report().isReady)
+    }
+
+    @Test("the clock moves in the sandbox profile only")
+    func clock() async throws {
+        try await withRunningHost(routes: noRoutes) { running in
+            let refused = try await running.inside(.PUT, "/internal/ops/clock", body: #"{"offset_seconds":60}"#)
+            #expect(refused.status == 403)
+            #expect(running.host.clock.offset == .zero)
+        }
+        try await withRunningHost(variables: ["TRANSFA_PROFILE": "sandbox"], routes: noRoutes) { running in
+            let moved = try await running.inside(.PUT, "/internal/ops/clock", body: #"{"offset_seconds":86400}"#)
+            #expect(moved.status == 200)
+            #expect(running.host.clock.offset == .seconds(86_400))
+            let absurd = try await running.inside(
+                .PUT,
+                "/internal/ops/clock",
+                body: #"{"offset_seconds":9223372036854775807}"#
+            )
+            #expect(absurd.status == 400)
+            #expect(try await running.inside(.GET, "/internal/ops/clock").body.contains(#""offset_seconds":86400"#))
+        }
+    }
+}

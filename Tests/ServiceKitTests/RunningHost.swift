@@ -1,0 +1,123 @@
+import AsyncHTTPClient
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import NIOHTTP1
+import Primitives
+
+@testable import ServiceKit
+
+/// Settings that are complete for a service without needs.
+let plainVariables = [
+    "PORT": "0", "HOST": "127.0.0.1", "INTERNAL_PORT": "0", "INTERNAL_TOKEN": "an-internal-token-of-a-test",
+]
+
+/// What a client got.
+struct Answer: Sendable {
+    let status: UInt
+    let headers: HTTPHeaders
+    let body: String
+
+    /// The first JSON:API error.
+    var error: (code: String?, pointer: String?, id: String?) {
+        guard let document = try? StrictJSONParser.parse(Array(self.body.utf8)),
+            case .array(let errors) = document["errors"], let first = errors.first
+        else { return (nil, nil, nil) }
+        return (first["code"]?.string, first["source"]?["pointer"]?.string, first["id"]?.string)
+    }
+}
+
+/// A service that runs, and a client for it.
+struct RunningHost: Sendable {
+    let host: ServiceHost
+    let client: HTTPClient
+    let publicURL: String
+    let internalURL: String
+
+    func send(
+        _ method: HTTPMethod,
+        _ url: String,
+        body: String? = nil,
+        headers: [String: String] = [:]
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: url)
+        request.method = method
+        for (name, value) in headers {
+            request.headers.replaceOrAdd(name: name, value: value)
+        }
+        if let body {
+            request.body = .bytes(Array(body.utf8))
+            if headers["Content-Type"] == nil {
+                request.headers.add(name: "Content-Type", value: "application/json")
+            }
+        }
+        let response = try await self.client.execute(request, timeout: .seconds(20))
+        let bytes = try await response.body.collect(upTo: 1 << 20)
+        return Answer(status: response.status.code, headers: response.headers, body: String(buffer: bytes))
+    }
+
+    func get(_ path: String, headers: [String: String] = [:]) async throws -> Answer {
+        try await self.send(.GET, self.publicURL + path, headers: headers)
+    }
+
+    func post(_ path: String, _ body: String, headers: [String: String] = [:]) async throws -> Answer {
+        try await self.send(.POST, self.publicURL + path, body: body, headers: headers)
+    }
+
+    /// Asks the internal port with its token.
+    func inside(_ method: HTTPMethod, _ path: String, body: String? = nil) async throws -> Answer {
+        let token = self.host.settings.internalServer.token
+        return try await self.send(
+            method,
+            self.internalURL + path,
+            body: body,
+            headers: ["Authorization": "Bearer \(token)"]
+        )
+    }
+}
+
+/// Runs a service without needs on free ports, gives it to `body`, and stops it.
+func withRunningHost<Value: Sendable>(
+    variables: [String: String] = [:],
+    clock: AdjustableClock = AdjustableClock(),
+    routes: (Router<AppRequestContext>) -> Void,
+    internalRoutes: @escaping ServiceParts.InternalRoutes = { _ in },
+    _ body: @Sendable (RunningHost) async throws -> Value
+) async throws -> Value {
+    let reader = SettingsReader(plainVariables.merging(variables) { $1 })
+    let settings = try ServiceSettings(service: "test", needs: [], reader: reader)
+    let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let host = try ServiceHost(settings: settings, logger: quiet, clock: clock)
+    let router = host.router()
+    routes(router)
+    let parts = ServiceParts(router: router, internalRoutes: internalRoutes)
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await host.run(parts, signals: []) }
+        let running = RunningHost(
+            host: host,
+            client: HTTPClient.shared,
+            publicURL: "http://127.0.0.1:\(await host.publicPort.value)",
+            internalURL: "http://127.0.0.1:\(await host.internalPort.value)"
+        )
+        defer { group.cancelAll() }
+        return try await body(running)
+    }
+}
+
+/// Serves what a closure says under `/keys`, and counts how often it was asked.
+func withKeyServer<Value: Sendable>(
+    _ document: @escaping @Sendable (_ request: Int) -> String?,
+    _ body: @Sendable (_ url: String, _ count: @Sendable () -> Int) async throws -> Value
+) async throws -> Value {
+    let counter = Counter()
+    return try await withRunningHost(
+        routes: { router in
+            router.get("/keys") { _, _ in
+                guard let text = document(counter.next()) else { throw APIError.unavailable() }
+                return APIResponse(.ok, body: Array(text.utf8))
+            }
+        },
+        { running in try await body(running.publicURL + "/keys", { counter.value }) }
+    )
+}

@@ -1,0 +1,117 @@
+import Logging
+import Testing
+
+@testable import ServiceKit
+
+private let complete = plainVariables.merging(
+    [
+        "DATABASE_URL": "postgres://a:b@h/d", "WORKER_DATABASE_URL": "postgres://a:b@h/d",
+        "RABBITMQ_URL": "amqp://a:b@h/v", "REDIS_URL": "redis://h:1/0", "CLERK_JWKS_URL": "https://c.test/jwks",
+        "CLERK_ISSUER": "https://c.test", "AUTH_INTERNAL_URL": "http://auth:9000/",
+    ]
+) { $1 }
+
+private func settings(_ variables: [String: String]) throws -> ServiceSettings {
+    try ServiceSettings(service: "test", needs: .standard, reader: SettingsReader(variables))
+}
+
+@Suite("settings")
+struct SettingsTests {
+    @Test("a complete environment is read, with its defaults")
+    func good() throws {
+        let settings = try settings(complete)
+        #expect(settings.profile == .production)
+        #expect(settings.logLevel == .info)
+        #expect(settings.shutdownGrace == .seconds(20))
+        #expect(settings.http.deadline == .seconds(10))
+        #expect(settings.http.bodyLimit == 65536)
+        #expect(settings.internalServer.host == "127.0.0.1")
+        #expect(settings.auth.url == "http://auth:9000")
+        #expect(settings.auth.token == plainVariables["INTERNAL_TOKEN"])
+        #expect(settings.broker.managementURL == nil)
+    }
+
+    @Test(
+        "each variable that must be set is named when it is not",
+        arguments: complete.keys.sorted().filter { $0 != "HOST" }
+    )
+    func missing(name: String) {
+        let problem = #expect(throws: ConfigurationProblem.self) { try settings(complete.filter { $0.key != name }) }
+        #expect(problem == ConfigurationProblem(variable: name, reason: "not set"))
+    }
+
+    @Test("an empty variable counts as not set")
+    func empty() {
+        let problem = #expect(throws: ConfigurationProblem.self) { try settings(complete.merging(["PORT": ""]) { $1 }) }
+        #expect(problem?.variable == "PORT")
+    }
+
+    @Test(
+        "a malformed variable is named, and its value is not repeated",
+        arguments: [
+            ("PORT", "s3cret"), ("PORT", "65536"), ("PORT", "-1"), ("INTERNAL_TOKEN", "s3cret"),
+            ("DATABASE_URL", "mysql://s3cret"), ("RABBITMQ_URL", "s3cret"), ("REDIS_URL", "http://s3cret"),
+            ("CLERK_REQUIRE_AZP", "s3cret"), ("LOG_LEVEL", "s3cret"), ("TRANSFA_PROFILE", "s3cret"),
+            ("SHUTDOWN_GRACE_SECONDS", "0"), ("REQUEST_DEADLINE_SECONDS", "1.5"),
+        ]
+    )
+    func malformed(name: String, value: String) {
+        let problem = #expect(throws: ConfigurationProblem.self) {
+            try settings(complete.merging([name: value]) { $1 })
+        }
+        #expect(problem?.variable == name)
+        #expect(problem?.description.contains("s3cret") == false)
+    }
+
+    @Test("parties must be named when they are required")
+    func parties() {
+        let variables = complete.merging(["CLERK_REQUIRE_AZP": "true"]) { $1 }
+        let problem = #expect(throws: ConfigurationProblem.self) { try settings(variables) }
+        #expect(problem?.variable == "CLERK_AUTHORIZED_PARTIES")
+    }
+
+    @Test("a URL that a client refuses is named by its variable")
+    func refusedByClient() throws {
+        let settings = try settings(complete.merging(["REDIS_URL": "rediss://h:1/0"]) { $1 })
+        let problem = #expect(throws: ConfigurationProblem.self) {
+            _ = try ServiceClients.redis(settings, .init(label: "test"))
+        }
+        #expect(problem?.variable == "REDIS_URL")
+    }
+
+    @Test("every common setting is documented")
+    func documentation() {
+        for key in ServiceSettings.keys {
+            #expect(!key.purpose.isEmpty)
+            #expect(key.documentation.hasPrefix(key.name))
+        }
+        #expect(Set(ServiceSettings.keys.map(\.name)).count == ServiceSettings.keys.count)
+    }
+
+    @Test("a configuration problem ends with 78, an unknown argument with 64, the version with 0")
+    func statuses() async {
+        let definition = ServiceDefinition(name: "test") { ServiceParts(router: $0.router()) }
+        let empty = SettingsReader([:])
+        #expect(await ServiceMain.status(definition, arguments: [], reader: empty) == 78)
+        #expect(await ServiceMain.status(definition, arguments: ["--migrate-only"], reader: empty) == 78)
+        #expect(await ServiceMain.status(definition, arguments: ["--what"], reader: empty) == 64)
+        #expect(await ServiceMain.status(definition, arguments: ["--version"], reader: empty) == 0)
+        #expect(await ServiceMain.status(definition, arguments: ["--settings"], reader: empty) == 0)
+    }
+
+    @Test("a problem that the composition root finds ends with 78 too")
+    func problemOfService() async {
+        let definition = ServiceDefinition(name: "test", needs: []) { _ in
+            throw ConfigurationProblem(variable: "MASTER_KEYS", reason: "not set")
+        }
+        let reader = SettingsReader(plainVariables)
+        #expect(await ServiceMain.status(definition, arguments: [], reader: reader) == 78)
+    }
+
+    @Test("roles of migrations are those that the URLs log in as")
+    func roles() {
+        #expect(ServiceMain.role(of: "postgres://a%5Fb:p%40w@h:1,h:2/d") == "a_b")
+        #expect(ServiceMain.role(of: "postgres://h/d") == nil)
+        #expect(ServiceMain.role(of: nil) == nil)
+    }
+}

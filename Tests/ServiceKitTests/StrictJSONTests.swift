@@ -1,0 +1,143 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import ServiceKit
+
+private struct Payment: Decodable, Equatable {
+    struct Details: Decodable, Equatable {
+        let bvn: String
+    }
+
+    let amount: Int64
+    var note: String?
+    var details: Details?
+    var tags: [String]?
+
+    enum CodingKeys: String, CodingKey {
+        case amount
+        case note
+        case details = "kyc_details"
+        case tags
+    }
+}
+
+private func refusal(_ text: String) -> APIError? {
+    do {
+        _ = try StrictJSONDecoder.decode(Payment.self, from: Array(text.utf8))
+        return nil
+    } catch let error as StrictJSONError {
+        return APIError.from(error)
+    } catch let error as DecodingError {
+        return APIError.from(error)
+    } catch {
+        return APIError.unexpected
+    }
+}
+
+@Suite("strict JSON")
+struct StrictJSONTests {
+    @Test("a good body decodes and unknown members are ignored")
+    func good() throws {
+        let text = #" {"amount": 9223372036854775807, "note":"a\u00e9\ud83d\ude00\n", "extra": [1.5, {"x": null}]} "#
+        let payment = try StrictJSONDecoder.decode(Payment.self, from: Array(text.utf8))
+        #expect(payment == Payment(amount: .max, note: "aé😀\n"))
+    }
+
+    @Test("null counts as absent for an optional member")
+    func null() throws {
+        let payment = try StrictJSONDecoder.decode(Payment.self, from: Array(#"{"amount":1,"note":null}"#.utf8))
+        #expect(payment.note == nil)
+    }
+
+    @Test(
+        "an amount that is not a plain integer in range is refused with its place",
+        arguments: [
+            ("1.0", "invalid_type"), ("1.5", "invalid_type"), ("1e3", "invalid_type"), ("\"1\"", "invalid_type"),
+            ("true", "invalid_type"), ("null", "missing_field"), ("9223372036854775808", "invalid_value"),
+            ("-9223372036854775809", "invalid_value"), ("[]", "invalid_type"),
+        ]
+    )
+    func amounts(text: String, code: String) {
+        let error = refusal(#"{"amount":\#(text)}"#)
+        #expect(error?.status.code == 400)
+        #expect(error?.code == code)
+        #expect(error?.source == .pointer("/amount"))
+    }
+
+    @Test(
+        "what RFC 8259 does not allow is malformed",
+        arguments: [
+            "", "{", "{]", #"{"amount":NaN}"#, #"{"amount":Infinity}"#, #"{"amount":01}"#, #"{"amount":+1}"#,
+            #"{"amount":1.}"#, #"{"amount":.5}"#, #"{"amount":1,}"#, #"{'amount':1}"#, #"{"amount":1} x"#,
+            #"{"amount":1 "note":""}"#, #"{"note":"\x"}"#, #"{"note":"\ud800"}"#, "{\"note\":\"\n\"}", "nul", "-",
+            #"{"amount":1e}"#, "\u{feff}{}",
+        ]
+    )
+    func malformed(text: String) {
+        #expect(refusal(text)?.code == "invalid_json")
+    }
+
+    @Test("a duplicated member is refused with its place, also in an ignored object")
+    func duplicates() {
+        #expect(refusal(#"{"amount":1,"amount":2}"#)?.source == .pointer("/amount"))
+        let nested = refusal(#"{"amount":1,"x":[{"a":1,"a":1}]}"#)
+        #expect(nested?.code == "duplicate_field")
+        #expect(nested?.source == .pointer("/x/0/a"))
+    }
+
+    @Test("names that only differ in escapes are the same name")
+    func escapedDuplicate() {
+        #expect(refusal(#"{"amount":1,"\u0061mount":2}"#)?.code == "duplicate_field")
+    }
+
+    @Test("invalid UTF-8 is refused")
+    func utf8() {
+        #expect(throws: StrictJSONError(reason: .notUTF8, pointer: "")) {
+            try StrictJSONParser.parse([0x22, 0xc3, 0x28, 0x22])
+        }
+    }
+
+    @Test("a nested member is named by its whole path, and a missing one too")
+    func paths() {
+        #expect(refusal(#"{"amount":1,"kyc_details":{"bvn":22212345678}}"#)?.source == .pointer("/kyc_details/bvn"))
+        let missing = refusal(#"{"amount":1,"kyc_details":{}}"#)
+        #expect(missing?.code == "missing_field")
+        #expect(missing?.source == .pointer("/kyc_details/bvn"))
+        #expect(refusal(#"{"amount":1,"tags":["a",2]}"#)?.source == .pointer("/tags/1"))
+    }
+
+    @Test("depth is bounded")
+    func depth() {
+        let deep = String(repeating: "[", count: 100_000)
+        #expect(refusal(deep)?.code == "too_deep")
+    }
+
+    @Test("no refusal repeats a value")
+    func quietRefusals() {
+        let error = refusal(#"{"amount":"22212345678"}"#)
+        #expect(error?.detail?.contains("222") == false)
+    }
+
+    @Test("names with slashes and tildes are escaped in pointers")
+    func pointerEscapes() {
+        #expect(JSONPointer.text(["a/b", "~c", "0"]) == "/a~1b/~0c/0")
+    }
+
+    @Test("dates, bytes and small integers decode strictly")
+    func otherTypes() throws {
+        struct Other: Decodable {
+            let at: Date
+            let raw: Data
+            let small: UInt8
+        }
+        let good = #"{"at":"2026-11-21T01:07:05.123Z","raw":"AQI=","small":255}"#
+        let value = try StrictJSONDecoder.decode(Other.self, from: Array(good.utf8))
+        #expect(value.raw == Data([1, 2]))
+        #expect(abs(value.at.timeIntervalSince1970 - 1_795_223_225.123) < 0.001)
+        for bad in ["256", "-1"] {
+            let text = #"{"at":"2026-11-21T01:07:05.123Z","raw":"AQI=","small":\#(bad)}"#
+            #expect(throws: DecodingError.self) { try StrictJSONDecoder.decode(Other.self, from: Array(text.utf8)) }
+        }
+    }
+}
