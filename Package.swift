@@ -137,7 +137,7 @@ let services: [Target] =
     + service("Account", ["AnchorClient"])
     + service("Transaction", ["AnchorClient", "EventLoops", jwtKit, collections])
     + service("Subscription")
-    + service("Notification", ["AnchorClient"])
+    + service("Notification", ["AnchorClient", metrics])
     + service("Analytics")
 
 /// Stands in for Anchor, Clerk and APNs; for development and tests, so it shares nothing with the services.
@@ -204,6 +204,29 @@ let tests: [Target] = [
             "CustomerService", "ServiceKit", "AnchorClient", "TestSupport", "Messaging", "Postgres", "AMQP", "Sealing",
             "Primitives", "EventLoops", contracts, logging,
         ]
+    ),
+    test("Transaction", ["TransactionService", "AnchorClient", "Primitives", contracts]),
+    test(
+        "Account",
+        [
+            "AccountService", "AnchorClient", "TestSupport", "ServiceKit", "Messaging", "Postgres", "Primitives", "Sealing",
+            contracts, logging,
+        ]
+    ),
+    test(
+        "Notification",
+        [
+            "NotificationService", "AnchorClient", "TestSupport", "ServiceKit", "Messaging", "Postgres", "Primitives",
+            "Sealing", contracts, logging,
+        ]
+    ),
+    test(
+        "Subscription",
+        ["SubscriptionService", "ServiceKit", "TestSupport", "Messaging", "Postgres", "AMQP", "Primitives", contracts, logging]
+    ),
+    test(
+        "Analytics",
+        ["AnalyticsService", "TestSupport", "Messaging", "Postgres", "AMQP", "Primitives", contracts, logging]
     ),
     test("Tidy", []),
     test(

@@ -26,7 +26,9 @@ struct BatchProcessor: Sendable {
         let microseconds: Int32
     }
 
-    /// Handles events in order. Returns when all of them are handled or parked; throws only on cancellation.
+    /// Handles events in order.
+    ///
+    /// Returns when all of them are handled or parked; throws only on cancellation.
     func process(_ events: [IncomingEvent]) async throws {
         var backoff = Backoff()
         while !events.isEmpty {
@@ -51,7 +53,9 @@ struct BatchProcessor: Sendable {
     func park(_ event: IncomingEvent, reason: String) async throws {
         self.logger.error(
             "event parked",
-            metadata: ["event": "\(event.attributes.id)", "type": "\(event.attributes.type.rawValue)", "reason": "\(reason)"]
+            metadata: [
+                "event": "\(event.attributes.id)", "type": "\(event.attributes.type.rawValue)", "reason": "\(reason)",
+            ]
         )
         var backoff = Backoff()
         while true {
@@ -59,7 +63,8 @@ struct BatchProcessor: Sendable {
                 try await self.database.transaction(cause: event.cause) { transaction in
                     guard try await self.unknown([event], transaction).first != nil else { return }
                     try await Self.insertParked(event, reason: reason, transaction)
-                    try await Self.insertRecords([Record(event: event, outcome: .parked, microseconds: 0)], transaction)
+                    let record = Record(event: event, outcome: .parked, microseconds: 0)
+                    try await Self.insertRecords([record], try await self.rememberedTimes(transaction), transaction)
                 }
                 return
             } catch {
@@ -77,7 +82,7 @@ struct BatchProcessor: Sendable {
             let pipeline = StatementPipeline(sql)
             let own = EventTransaction(pipeline, cause: Cause(), tools: self.database.tools)
             var parkedSubjects = try await self.lockParkedKeys(events, own)
-            let oldestDay = try await self.unknownLimit(own)
+            let remembered = try await self.rememberedTimes(own)
             var records: [Record] = []
             for event in try await self.unknown(events, own) {
                 let transaction = EventTransaction(pipeline, cause: event.cause, tools: self.database.tools)
@@ -85,7 +90,7 @@ struct BatchProcessor: Sendable {
                 if parkedSubjects.contains(subject) {
                     try await Self.insertParked(event, reason: "behind_parked_event", transaction)
                     records.append(Record(event: event, outcome: .parked, microseconds: 0))
-                } else if let problem = self.problem(with: event, oldestDay: oldestDay) {
+                } else if let problem = self.problem(with: event, remembered) {
                     try await Self.insertParked(event, reason: problem.rawValue, transaction)
                     parkedSubjects.insert(subject)
                     records.append(Record(event: event, outcome: .parked, microseconds: 0))
@@ -94,7 +99,7 @@ struct BatchProcessor: Sendable {
                     records.append(Record(event: event, outcome: .handled, microseconds: duration))
                 }
             }
-            try await Self.insertRecords(records, own)
+            try await Self.insertRecords(records, remembered, own)
             try await pipeline.flush()
             CrashPoint.reach("before_commit")
         }
@@ -110,15 +115,14 @@ struct BatchProcessor: Sendable {
         return Int32(clamping: Int64((ContinuousClock.now - start) / .microseconds(1)))
     }
 
-    private func problem(with event: IncomingEvent, oldestDay: Int64?) -> EventProblem? {
-        if let oldestDay, let made = event.attributes.id.version7Milliseconds, made < oldestDay {
-            return .beyondDedupeWindow
-        }
+    private func problem(with event: IncomingEvent, _ remembered: Range<Int64>) -> EventProblem? {
+        guard event.isMade(within: remembered) else { return .beyondDedupeWindow }
         guard let entry = self.handlers.entries[event.attributes.type] else { return nil }
         return event.attributes.majorVersion == entry.majorVersion ? nil : .unknownVersion
     }
 
-    private func lockParkedKeys(_ events: [IncomingEvent], _ transaction: EventTransaction) async throws -> Set<String> {
+    private func lockParkedKeys(_ events: [IncomingEvent], _ transaction: EventTransaction) async throws -> Set<String>
+    {
         let subjects = Array(Set(events.map(\.attributes.subject)))
         let rows = try await transaction.query(
             "SELECT subject FROM parked_keys WHERE subject = ANY(\(subjects)) ORDER BY subject FOR UPDATE"
@@ -126,10 +130,18 @@ struct BatchProcessor: Sendable {
         return Set(try rows.map { try $0.decode(String.self) })
     }
 
-    /// Start of the oldest day the inbox still remembers, in milliseconds since 1970.
-    private func unknownLimit(_ transaction: EventTransaction) async throws -> Int64? {
-        let rows = try await transaction.query("SELECT (oldest_inbox_day() - date '1970-01-01')::bigint * 86400000")
-        return try rows.first?.decode(Int64?.self)
+    /// The days that the inbox has partitions for, in milliseconds since 1970.
+    private func rememberedTimes(_ transaction: EventTransaction) async throws -> Range<Int64> {
+        let rows = try await transaction.query(
+            """
+            SELECT (oldest_inbox_day() - date '1970-01-01')::bigint * 86400000,
+                (newest_inbox_day() + 1 - date '1970-01-01')::bigint * 86400000
+            """
+        )
+        guard let (first, end) = try rows.first?.decode(Int64?.self, Int64?.self), let first, let end else {
+            return 0..<0
+        }
+        return first..<end
     }
 
     /// The events that the inbox does not know, each once, in order.
@@ -169,7 +181,13 @@ struct BatchProcessor: Sendable {
         )
     }
 
-    private static func insertRecords(_ records: [Record], _ transaction: EventTransaction) async throws {
+    /// Parked events that no partition has room for are known by their row among the parked alone.
+    private static func insertRecords(
+        _ all: [Record],
+        _ remembered: Range<Int64>,
+        _ transaction: EventTransaction
+    ) async throws {
+        let records = all.filter { $0.event.isMade(within: remembered) }
         guard !records.isEmpty else { return }
         let attributes = records.map(\.event.attributes)
         try await transaction.stage(
@@ -191,10 +209,19 @@ struct BatchProcessor: Sendable {
     /// Whether the same batch may succeed when repeated: nothing was wrong with the events themselves.
     ///
     /// A unique violation of the inbox means that another process handled one of them a moment ago.
-    private static func isPassing(_ error: any Error) -> Bool {
+    static func isPassing(_ error: any Error) -> Bool {
         guard let error = PostgresError.first(in: error) else { return error is CancellationError }
-        return error.isRetryable || error.constraint?.hasPrefix("inbox") == true
+        if error.isRetryable || self.saysNothingAboutTheEvent.contains(error.code) { return true }
+        guard let constraint = error.constraint else {
+            // 53: the server is out of disk, memory or connections. 57P: it stops, or an operator ended the connection.
+            return ["53", "57P"].contains { error.sqlState?.hasPrefix($0) == true }
+        }
+        return constraint.wholeMatch(of: #/inbox_([0-9]{8}_)?pkey/#) != nil
     }
+
+    private static let saysNothingAboutTheEvent: Set<PostgresError.Code> = [
+        .leaseTimeout, .overloaded, .closed, .cancelled,
+    ]
 
     /// A code for people; never the text of the data.
     static func code(of error: any Error) -> String {

@@ -70,7 +70,9 @@ public struct EventTransaction: Sendable {
 
     // MARK: Events
 
-    /// Says that something happened. The event is published after the commit, in order with others of its subject.
+    /// Says that something happened.
+    ///
+    /// The event is published after the commit, in order with others of its subject.
     ///
     /// - Parameter subject: What it happened to; locked until the commit.
     public func publish<Data: EventData>(_ data: Data, about subject: String) async throws {
@@ -100,7 +102,9 @@ public struct EventTransaction: Sendable {
 
     // MARK: Jobs
 
-    /// Asks for work. A job of the same kind and key that exists already stays as it is.
+    /// Asks for work.
+    ///
+    /// A job of the same kind and key that exists already stays as it is.
     ///
     /// - Parameters:
     ///   - kind: Names the handler.

@@ -3,15 +3,16 @@ import Postgres
 
 /// The schedules that every service has.
 enum Housekeeping {
+    /// Two days back, for events that were made elsewhere; more than a week ahead.
+    static let ensurePartitions: SQL = """
+        CALL ensure_partitions((transfa_now() AT TIME ZONE 'UTC')::date - 2,
+            (transfa_now() AT TIME ZONE 'UTC')::date + 8)
+        """
+
     static func schedules(retention: MessagingRetention) -> [Schedule] {
         [
             Schedule("partitions", every: .seconds(3600)) { transaction in
-                try await transaction.stage(
-                    """
-                    CALL ensure_partitions((transfa_now() AT TIME ZONE 'UTC')::date - 2,
-                        (transfa_now() AT TIME ZONE 'UTC')::date + 8)
-                    """
-                )
+                try await transaction.stage(Self.ensurePartitions)
                 try await transaction.stage(
                     "CALL drop_partitions((clock_timestamp() AT TIME ZONE 'UTC')::date - \(Int32(retention.eventDays)))"
                 )

@@ -7,13 +7,26 @@ struct IncomingEvent: Sendable {
     let attributes: EventAttributes
     let body: Data
 
-    /// Nil when the bytes are no event of ours: no envelope, or an id that is not a UUIDv7.
+    /// Nil when the bytes are no event of ours: no envelope, an id that is not a UUIDv7, or attributes that could not even
+    /// be parked because no column holds them.
     init?(body: Data) {
-        guard let attributes = try? EventEnvelope.attributes(in: body), attributes.id.version7Milliseconds != nil else {
+        guard let attributes = try? EventEnvelope.attributes(in: body), attributes.id.version7Milliseconds != nil,
+            [attributes.source, attributes.type.rawValue, attributes.subject].allSatisfy(Self.isStorable)
+        else {
             return nil
         }
         self.attributes = attributes
         self.body = body
+    }
+
+    /// Whether its id was made in a range of times, in milliseconds since 1970.
+    func isMade(within times: Range<Int64>) -> Bool {
+        self.attributes.id.version7Milliseconds.map(times.contains) ?? false
+    }
+
+    /// Text in Postgres has no NUL, and an index entry has a limit.
+    private static func isStorable(_ text: String) -> Bool {
+        text.utf8.count <= 512 && !text.utf8.contains(0)
     }
 
     /// What a handler's own events and jobs are caused by.

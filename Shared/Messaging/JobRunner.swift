@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Postgres
 import Primitives
+import ServiceLifecycle
 
 /// Runs the jobs of one kind: leases what is due, hands it to the handler, records how it ended.
 struct JobRunner: Sendable {
@@ -10,26 +11,27 @@ struct JobRunner: Sendable {
     let committed: WakeSignal
     let logger: Logger
 
-    /// Names this process as the owner of leases.
+    /// Names this process as the owner of leases; together with the attempt it names the run.
     let owner: UUID
 
     /// How long an idle runner sleeps when nothing wakes it.
     static let poll = Duration.milliseconds(500)
 
-    /// Runs until cancelled; the batches under way are finished first.
+    /// Runs until the service shuts down gracefully; the batches under way are finished first.
+    ///
+    /// Cancelling it cancels them too.
     func run() async {
         await withDiscardingTaskGroup { group in
             let slots = Slots(self.definition.concurrency)
-            while !Task.isCancelled {
+            while !Task.isCancelled && !Task.isShuttingDownGracefully {
                 let seen = self.committed.generation
-                await slots.take()
+                guard await slots.take() else { continue }
                 let jobs = await self.lease()
                 if jobs.isEmpty {
                     slots.giveBack()
                     await self.committed.wait(after: seen, upTo: Self.poll)
                 } else {
                     group.addTask {
-                        // Not cancelled half-way: a call to the provider should see its answer recorded.
                         await self.handle(jobs)
                         slots.giveBack()
                     }
@@ -55,7 +57,14 @@ struct JobRunner: Sendable {
                 )
             }.map { row in
                 let (id, key, subject, payload, attempts, correlation, trace, until) = try row.decode(
-                    UUID.self, String.self, String?.self, String.self, Int32.self, UUID?.self, String?.self, Date.self
+                    UUID.self,
+                    String.self,
+                    String?.self,
+                    String.self,
+                    Int32.self,
+                    UUID?.self,
+                    String?.self,
+                    Date.self
                 )
                 return Job(
                     id: id,
@@ -123,8 +132,9 @@ struct JobRunner: Sendable {
                                   ELSE j.due_at END,
                     finished_at = CASE WHEN r.state = 'queued' THEN NULL ELSE transfa_now() END,
                     lease_owner = NULL, lease_until = NULL
-                FROM unnest(\(results.map(\.0.id)), \(states), \(reasons), \(pauses)) AS r(id, state, reason, pause)
-                WHERE j.id = r.id AND j.state = 'running' AND j.lease_owner = \(self.owner)
+                FROM unnest(\(results.map(\.0.id)), \(results.map { Int64($0.0.attempt) }), \(states), \(reasons), \(pauses))
+                    AS r(id, attempt, state, reason, pause)
+                WHERE j.id = r.id AND j.state = 'running' AND j.lease_owner = \(self.owner) AND j.attempts = r.attempt
                 """
             )
         }
@@ -146,12 +156,12 @@ private final class Slots: Sendable {
 
     init(_ count: Int) { self.free = Counter(count) }
 
-    func take() async {
-        while !Task.isCancelled {
-            let seen = self.signal.generation
-            if self.free.decrementIfPositive() { return }
-            await self.signal.wait(after: seen, upTo: .seconds(60))
-        }
+    /// False when none became free in time.
+    func take() async -> Bool {
+        let seen = self.signal.generation
+        if self.free.decrementIfPositive() { return true }
+        await self.signal.wait(after: seen, upTo: JobRunner.poll)
+        return self.free.decrementIfPositive()
     }
 
     func giveBack() {

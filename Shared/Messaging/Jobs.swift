@@ -46,6 +46,7 @@ public struct Job: Sendable {
             UPDATE jobs SET state = 'done', finished_at = transfa_now(), last_error = NULL, lease_owner = NULL,
                 lease_until = NULL
             WHERE id = \(self.id) AND state = 'running' AND lease_owner = \(self.owner)
+                AND attempts = \(Int32(self.attempt))
             RETURNING id
             """
         )
@@ -108,7 +109,9 @@ public struct JobDefinition: Sendable {
         self.run = run
     }
 
-    /// Jobs that are run one by one. An error is a reason to run the job again.
+    /// Jobs that are run one by one.
+    ///
+    /// An error is a reason to run the job again.
     public init(
         _ kind: JobKind,
         concurrency: Int = 4,

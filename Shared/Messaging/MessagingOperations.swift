@@ -130,12 +130,15 @@ public struct MessagingOperations: Sendable {
         } == 1
     }
 
-    /// Moves the database's clock; the sandbox profile only.
+    /// Moves the database's clock, and sees to it that there are partitions for the new days.
+    ///
+    /// For the sandbox profile only.
     public func setClock(offset: Duration) async throws {
         try await self.database.client.withTransaction { sql in
             _ = try await sql.execute(
                 "UPDATE clock_offset SET moved = \(offset.wholeMilliseconds) * interval '1 millisecond'"
             )
+            _ = try await sql.execute(Housekeeping.ensurePartitions)
         }
     }
 

@@ -110,12 +110,12 @@ public struct MessagingRuntime: Service {
             group.addTask { await publisher.run() }
             group.addTask { await guardian.run() }
             group.addTask { await relay.run() }
-            group.addTask { await self.runWork() }
-            try? await gracefulShutdown()
+            await self.runWork()
             group.cancelAll()
         }
     }
 
+    /// Returns when consumers and schedules have stopped and the jobs under way are done.
     private func runWork() async {
         let scheduler = Scheduler(
             schedules: Housekeeping.schedules(retention: self.retention) + self.plan.schedules,
@@ -124,10 +124,6 @@ public struct MessagingRuntime: Service {
         )
         let owner = self.work.tools.ids.next()
         await withDiscardingTaskGroup { group in
-            group.addTask { await scheduler.run() }
-            for queue in Topology.queues(of: self.service) {
-                group.addTask { await self.consume(queue) }
-            }
             for definition in self.plan.jobs {
                 let runner = JobRunner(
                     definition: definition,
@@ -138,6 +134,18 @@ public struct MessagingRuntime: Service {
                 )
                 group.addTask { await runner.run() }
             }
+            await self.runUntilShutdown(scheduler)
+        }
+    }
+
+    private func runUntilShutdown(_ scheduler: Scheduler) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await scheduler.run() }
+            for queue in Topology.queues(of: self.service) {
+                group.addTask { await self.consume(queue) }
+            }
+            try? await gracefulShutdown()
+            group.cancelAll()
         }
     }
 

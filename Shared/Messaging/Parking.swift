@@ -22,21 +22,18 @@ struct Parking: Sendable {
     let database: EventDatabase
     let logger: Logger
 
+    /// How often a retry is repeated that failed through no fault of the event.
+    private static let repeats = 5
+
     /// Applies and removes one event per transaction; the key goes when nothing waits any more.
     func retry(subject: String) async throws -> ParkedRetry {
-        try await self.database.client.withConnection { connection in
+        // A connection of its own: with it ends the lock, however this ends.
+        try await self.database.client.withSession { connection in
             let locked = try await connection.query(
                 "SELECT pg_try_advisory_lock(hashtextextended('parked:' || \(subject), 0))"
             )
             guard try locked.first?.decode(Bool.self) == true else { return .refused }
-            do {
-                let result = try await self.applyAll(subject)
-                _ = try await connection.query("SELECT pg_advisory_unlock(hashtextextended('parked:' || \(subject), 0))")
-                return result
-            } catch {
-                _ = try? await connection.query("SELECT pg_advisory_unlock(hashtextextended('parked:' || \(subject), 0))")
-                throw error
-            }
+            return try await self.applyAll(subject)
         }
     }
 
@@ -57,6 +54,8 @@ struct Parking: Sendable {
 
     private func applyAll(_ subject: String) async throws -> ParkedRetry {
         var applied = 0
+        var repeats = 0
+        var backoff = Backoff()
         while true {
             do {
                 switch try await self.applyFirst(subject) {
@@ -64,6 +63,12 @@ struct Parking: Sendable {
                 case .empty: return applied == 0 ? .nothingParked : .applied(applied)
                 }
             } catch {
+                try Task.checkCancellation()
+                if BatchProcessor.isPassing(error), repeats < Self.repeats {
+                    repeats += 1
+                    try await Task.sleep(for: backoff.next())
+                    continue
+                }
                 let reason = BatchProcessor.code(of: error)
                 try await self.recordFailure(subject, reason: reason)
                 return .failedAgain(applied: applied, reason: reason)

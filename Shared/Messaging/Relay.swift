@@ -6,7 +6,9 @@ import Metrics
 import Postgres
 import Primitives
 
-/// Publishes what the outbox holds, in order, with confirms. One replica of a service relays at a time.
+/// Publishes what the outbox holds, in order, with confirms.
+///
+/// One replica of a service relays at a time.
 ///
 /// A row is marked sent only after the broker has confirmed it, so a crash in between publishes it twice and the
 /// consumers' inboxes drop the second. While the broker is away rows wait; nothing is counted as a failure of theirs.
@@ -34,9 +36,9 @@ struct Relay: Sendable {
     func run() async {
         while !Task.isCancelled {
             do {
-                try await self.database.client.withConnection { connection in
-                    let locked = try await connection.query("SELECT pg_try_advisory_lock(hashtextextended('relay', 0))")
-                    guard try locked.first?.decode(Bool.self) == true else { return }
+                // A connection of its own: with it ends the lock, however this ends.
+                try await self.database.client.withSession { connection in
+                    try await self.awaitElection(connection)
                     self.logger.info("this replica relays")
                     defer { self.logger.info("this replica no longer relays") }
                     try await self.lead(connection)
@@ -49,11 +51,19 @@ struct Relay: Sendable {
         }
     }
 
+    private func awaitElection(_ connection: PostgresConnection) async throws {
+        while true {
+            let locked = try await connection.query("SELECT pg_try_advisory_lock(hashtextextended('relay', 0))")
+            if try locked.first?.decode(Bool.self) == true { return }
+            try await Task.sleep(for: Self.election)
+        }
+    }
+
     private func lead(_ connection: PostgresConnection) async throws {
         var backoff = Backoff()
         while !Task.isCancelled {
             let seen = self.committed.generation
-            guard await self.guardian.isWhole else {
+            guard let topology = await self.guardian.breaksWhenWhole else {
                 await self.committed.wait(after: seen, upTo: Self.poll)
                 continue
             }
@@ -62,13 +72,12 @@ struct Relay: Sendable {
                 await self.committed.wait(after: seen, upTo: Self.poll)
                 continue
             }
-            if try await self.publish(rows, connection) {
+            if try await self.publish(rows, connection, topology) {
                 backoff.reset()
             } else {
                 try await Task.sleep(for: backoff.next())
             }
         }
-        _ = try await connection.query("SELECT pg_advisory_unlock(hashtextextended('relay', 0))")
     }
 
     private func unsent(_ connection: PostgresConnection) async throws -> [Row] {
@@ -79,8 +88,17 @@ struct Relay: Sendable {
             """
         ).map { row in
             let (day, id, type, version, subject, sequence, correlation, causation, trace, time, data) = try row.decode(
-                String.self, UUID.self, String.self, Int16.self, String.self, Int64.self, UUID?.self, UUID?.self,
-                String?.self, Date.self, String.self
+                String.self,
+                UUID.self,
+                String.self,
+                Int16.self,
+                String.self,
+                Int64.self,
+                UUID?.self,
+                UUID?.self,
+                String?.self,
+                Date.self,
+                String.self
             )
             let attributes = EventAttributes(
                 id: id,
@@ -99,9 +117,13 @@ struct Relay: Sendable {
     }
 
     /// Whether all rows were confirmed.
-    private func publish(_ rows: [Row], _ connection: PostgresConnection) async throws -> Bool {
-        let outcomes = await self.publisher.publish(try rows.map(Self.message))
+    ///
+    /// - Parameter topology: How often the broker's objects had been incomplete before. If that changed meanwhile, a queue
+    ///   may have been missing when its event was confirmed, and nothing is marked.
+    private func publish(_ rows: [Row], _ connection: PostgresConnection, _ topology: Int) async throws -> Bool {
+        let outcomes = await self.publisher.publish(try rows.map(Self.message), stoppingAtFailure: true)
         CrashPoint.reach("after_publish_before_mark")
+        guard await self.guardian.breaks == topology else { return false }
         var sent: [String: [UUID]] = [:]
         var unconfirmed = 0
         for (row, outcome) in zip(rows, outcomes) {

@@ -15,14 +15,20 @@ public struct Schedule: Sendable {
     ///   - name: Unique in the service.
     ///   - interval: Runs are at least so far apart, over all replicas.
     ///   - run: Runs in the transaction that records the run.
-    public init(_ name: String, every interval: Duration, run: @escaping @Sendable (EventTransaction) async throws -> Void) {
+    public init(
+        _ name: String,
+        every interval: Duration,
+        run: @escaping @Sendable (EventTransaction) async throws -> Void
+    ) {
         self.name = name
         self.interval = interval
         self.run = run
     }
 }
 
-/// Runs schedules. The row of a schedule is its lock: two replicas never run it at once or twice in a row.
+/// Runs schedules.
+///
+/// The row of a schedule is its lock: two replicas never run it at once or twice in a row.
 struct Scheduler: Sendable {
     let schedules: [Schedule]
     let database: EventDatabase

@@ -20,7 +20,13 @@ actor TopologyGuardian {
 
     private var lastWhole: ContinuousClock.Instant?
     private var needsResend = false
-    private(set) var isWhole = false
+    private var isWhole = false
+
+    /// Counts how often the objects turned out, or may have turned out, to be incomplete.
+    private(set) var breaks = 0
+
+    /// `breaks`, when everything was found at the last look; nil otherwise.
+    var breaksWhenWhole: Int? { self.isWhole ? self.breaks : nil }
 
     private static let look = Duration.seconds(1)
     /// Longer than two looks of any relay.
@@ -47,7 +53,7 @@ actor TopologyGuardian {
         while !Task.isCancelled {
             do {
                 try await AMQPAdmin.withConnection(self.configuration, logger: self.logger) { admin in
-                    try await self.declareAll(admin)
+                    try await self.begin(admin)
                     backoff.reset()
                     while !Task.isCancelled {
                         try await self.lookOnce(admin)
@@ -55,7 +61,8 @@ actor TopologyGuardian {
                     }
                 }
             } catch {
-                self.isWhole = false
+                // What happens until the next look is not seen.
+                self.noteBreak()
                 if Task.isCancelled { return }
                 self.logger.warning("broker not reached", metadata: ["error": "\(error)"])
                 try? await Task.sleep(for: backoff.next())
@@ -63,11 +70,26 @@ actor TopologyGuardian {
         }
     }
 
+    /// Declares everything; a queue that alone is missing was deleted or is new, and its peers need time to notice.
+    private func begin(_ admin: AMQPAdmin) async throws {
+        if try await self.exists(Topology.eventLog, admin), try await self.findMissing(admin) != nil {
+            self.noteBreak()
+            self.logger.error("a queue is missing, it is made when all relays have noticed")
+            try await Task.sleep(for: Self.quarantine)
+        }
+        try await self.declareAll(admin)
+    }
+
+    private func noteBreak() {
+        self.isWhole = false
+        self.needsResend = true
+        self.breaks += 1
+    }
+
     private func lookOnce(_ admin: AMQPAdmin) async throws {
         let started = ContinuousClock.now
         if try await self.findMissing(admin) != nil {
-            self.isWhole = false
-            self.needsResend = true
+            self.noteBreak()
             self.logger.error("a queue is gone, relaying stops until it is back")
             try await Task.sleep(for: Self.quarantine)
             try await self.declareAll(admin)
@@ -80,15 +102,20 @@ actor TopologyGuardian {
 
     private func findMissing(_ admin: AMQPAdmin) async throws -> String? {
         for name in Topology.allQueues.map(\.name) + [Topology.eventLog] {
-            do {
-                _ = try await admin.passiveDeclare(name)
-            } catch {
-                // Not `catch where`: with a typed error the compiler (6.3.1) crashes on it.
-                guard error.isNotFound else { throw error }
-                return name
-            }
+            guard try await self.exists(name, admin) else { return name }
         }
         return nil
+    }
+
+    private func exists(_ queue: String, _ admin: AMQPAdmin) async throws -> Bool {
+        do {
+            _ = try await admin.passiveDeclare(queue)
+            return true
+        } catch {
+            // Not `catch where`: with a typed error the compiler (6.3.1) crashes on it.
+            guard error.isNotFound else { throw error }
+            return false
+        }
     }
 
     /// Marks unsent what was sent after the last look that found everything, with a margin for the look itself.
@@ -119,8 +146,6 @@ actor TopologyGuardian {
         try await admin.declareExchange(Topology.deadLetterExchange, kind: .fanout)
         try await admin.declareQueue(Topology.deadLetterQueue, kind: .quorum)
         try await admin.bind(queue: Topology.deadLetterQueue, exchange: Topology.deadLetterExchange, routingKey: "#")
-        try await admin.declareQueue(Topology.eventLog, kind: .stream)
-        try await admin.bind(queue: Topology.eventLog, exchange: Topology.exchange, routingKey: "#")
         // Policies first: a queue is born with its limits.
         await self.setPolicies()
         for queue in Topology.allQueues {
@@ -133,6 +158,9 @@ actor TopologyGuardian {
                 try await admin.bind(queue: queue.name, exchange: Topology.exchange, routingKey: binding)
             }
         }
+        // Last: who finds it may expect all queues.
+        try await admin.declareQueue(Topology.eventLog, kind: .stream)
+        try await admin.bind(queue: Topology.eventLog, exchange: Topology.exchange, routingKey: "#")
     }
 
     private func setPolicies() async {

@@ -118,7 +118,7 @@ with_environment() {
 migrate_service() {
     local service=$1 settings="$run/databases/$1-migration.env"
     (umask 077 && cat "$run/$service.env" "$run/databases/$service.env" >"$settings")
-    with_environment "$settings" "$binaries/$service" --migrate || fail "the migrations of $service failed"
+    with_environment "$settings" "$binaries/$service" --migrate-only || fail "the migrations of $service failed"
 }
 
 start_service() {

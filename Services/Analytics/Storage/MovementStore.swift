@@ -5,7 +5,7 @@ import Primitives
 
 /// The tables `effects` and `movements`, and `daily_totals` as it is written.
 ///
-/// Each method is one statement: the state of an effect decides in it whether its movements count.
+/// The state of an effect decides whether its movements count, in the statement that counts them.
 struct MovementStore: Sendable {
     /// Counts an effect unless it was counted or taken back before.
     func add(_ effect: Effect, in transaction: EventTransaction) async throws {
@@ -31,12 +31,17 @@ struct MovementStore: Sendable {
 
     /// Takes back exactly what was counted; what is counted only later then never counts.
     func takeBack(_ id: UUID, in transaction: EventTransaction) async throws {
+        // Waits for a completion that is being counted at this moment; only the next statement sees its movements.
+        try await transaction.stage(
+            """
+            INSERT INTO effects (id, state, updated_at) VALUES (\(id), 'taken_back', \(transaction.now))
+            ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at
+            """
+        )
         try await transaction.stage(
             """
             WITH turned AS (
-                INSERT INTO effects (id, state, updated_at) VALUES (\(id), 'taken_back', \(transaction.now))
-                ON CONFLICT (id) DO UPDATE SET state = excluded.state, updated_at = excluded.updated_at
-                WHERE effects.state = 'counted'
+                UPDATE effects SET state = 'taken_back' WHERE id = \(id) AND state = 'counted'
                 RETURNING id
             ), moved AS (
                 SELECT m.user_id, m.day, m.part, m.direction, -m.amount AS amount

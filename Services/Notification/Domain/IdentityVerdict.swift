@@ -1,5 +1,4 @@
 import AnchorClient
-import Contracts
 
 /// What the provider has decided about a customer: the word is the one that contracts use.
 enum IdentityVerdict: String, Sendable {
@@ -23,7 +22,7 @@ enum IdentityVerdict: String, Sendable {
     }
 
     /// What the provider answers when asked; nil while nothing is decided.
-    init?(_ status: AnchorClient.VerificationStatus) {
+    init?(_ status: VerificationStatus) {
         switch status {
         case .approved: self = .approved
         case .rejected: self = .rejected
@@ -31,7 +30,4 @@ enum IdentityVerdict: String, Sendable {
         case .unverified, .pending, .other: return nil
         }
     }
-
-    /// The word of `customer.rejected`.
-    var status: Open<Contracts.VerificationStatus> { Open(self.rawValue) }
 }

@@ -4,10 +4,10 @@ import Primitives
 
 /// What people are told about money.
 extension Notice {
-    /// Money came in from a bank.
-    static func credited(_ data: WalletCredited) -> Notice {
-        // One that carries a reference of ours is money of ours: its transfer says what happened.
-        Notice(
+    /// Money came in from a bank; nil when it carries a reference of ours: then its transfer says what happened.
+    static func credited(_ data: WalletCredited) -> Notice? {
+        guard data.reference == nil else { return nil }
+        return Notice(
             data.userID,
             "wallet.credited",
             "Money Received",
@@ -18,6 +18,8 @@ extension Notice {
 
     /// A transfer arrived: sender and recipient hear it differently.
     static func completed(_ data: TransactionCompleted) -> [Notice] {
+        // `wallet.credited` has told of money from outside.
+        guard data.type.value != .inbound else { return [] }
         let id = data.transactionID.lowercased
         let amount = Self.naira(data.amount)
         var notices: [Notice] = []

@@ -1,5 +1,6 @@
 import AnchorClient
 import CoreMetrics
+import HTTPTypes
 import Hummingbird
 import Sealing
 import ServiceKit

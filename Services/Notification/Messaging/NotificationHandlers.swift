@@ -17,7 +17,7 @@ enum NotificationHandlers {
         writer.on(DeviceRegistered.self, in: &handlers) { [.deviceRegistered($0)] }
         writer.on(DeviceRevoked.self, in: &handlers) { [.deviceRevoked($0)] }
         writer.on(UserRestricted.self, in: &handlers) { [.restricted($0)] }
-        writer.on(WalletCredited.self, in: &handlers) { data in data.reference == nil ? [.credited(data)] : [] }
+        writer.on(WalletCredited.self, in: &handlers) { data in Notice.credited(data).map { [$0] } ?? [] }
         writer.on(TransactionCompleted.self, in: &handlers) { Notice.completed($0) }
         writer.on(TransactionFailed.self, in: &handlers) { data in Notice.failed(data).map { [$0] } ?? [] }
         writer.on(TransactionReversed.self, in: &handlers) { Notice.reversed($0) }

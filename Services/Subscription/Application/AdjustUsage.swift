@@ -1,5 +1,6 @@
 import Contracts
 import Messaging
+import Primitives
 
 /// Asks `transaction`, which owns the count of free external transfers, to correct it.
 struct AdjustUsage: Sendable {

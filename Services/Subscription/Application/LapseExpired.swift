@@ -1,5 +1,6 @@
 import Contracts
 import Messaging
+import Primitives
 
 /// Ends plans whose time is over.
 struct LapseExpired: Sendable {

@@ -19,7 +19,11 @@ struct CreditWallets: Sendable {
                     case "matched":
                         // Money of a transfer of ours that came back: the provider says how it stands.
                         if let id = result.transaction {
-                            try await transaction.requeue(TransactionJob.submit, key: id.lowercased, subject: id.lowercased)
+                            try await transaction.requeue(
+                                TransactionJob.submit,
+                                key: id.lowercased,
+                                subject: id.lowercased
+                            )
                         }
                         outcomes.append(.done)
                     default: outcomes.append(.done)

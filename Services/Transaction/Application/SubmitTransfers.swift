@@ -71,8 +71,20 @@ struct SubmitTransfers: Sendable {
         switch step.verdict {
         case .send: await self.send(step)
         case .query: await self.query(step)
-        case .stale: Answer(step: step, verdict: nil, outcome: .again(reason: "read_model_stale", after: Self.staleRetry), call: nil)
-        case .wait: Answer(step: step, verdict: nil, outcome: .again(reason: "absence_too_young", after: self.pause(until: step.notBefore)), call: nil)
+        case .stale:
+            Answer(
+                step: step,
+                verdict: nil,
+                outcome: .again(reason: "read_model_stale", after: Self.staleRetry),
+                call: nil
+            )
+        case .wait:
+            Answer(
+                step: step,
+                verdict: nil,
+                outcome: .again(reason: "absence_too_young", after: self.pause(until: step.notBefore)),
+                call: nil
+            )
         case .failed, .ended: Answer(step: step, verdict: nil, outcome: .done, call: nil)
         case .missing: Answer(step: step, verdict: nil, outcome: .failed(reason: "no_such_transfer"), call: nil)
         }
@@ -108,7 +120,11 @@ struct SubmitTransfers: Sendable {
             return Answer(step: step, verdict: nil, outcome: .failed(reason: "malformed_step"), call: nil)
         }
         do {
-            guard let found = try await self.provider.transfer(reference: reference, deadline: SubmissionStore.callDeadline)
+            guard
+                let found = try await self.provider.transfer(
+                    reference: reference,
+                    deadline: SubmissionStore.callDeadline
+                )
             else { return Answer(step: step, verdict: nil, outcome: again, call: nil) }
             let verdict = TransferVerdict(found, from: "query")
             return Answer(step: step, verdict: verdict, outcome: verdict.outcome == .open ? again : .done, call: nil)
@@ -167,7 +183,7 @@ struct SubmitTransfers: Sendable {
         for attempt in 1... {
             do {
                 return try await body()
-            } catch where attempt < 10 {
+            } catch  where attempt < 10 {
                 try await Task.sleep(for: backoff.next())
             }
         }

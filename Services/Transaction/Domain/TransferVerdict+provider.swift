@@ -27,7 +27,9 @@ extension TransferVerdict {
         }
     }
 
-    /// The provider sent a message. Nil for one that decides nothing.
+    /// The provider sent a message.
+    ///
+    /// Nil for one that decides nothing.
     init?(_ fact: ProviderTransferUpdated) {
         let evidence = "webhook:\(fact.providerEventID)"
         switch fact.status {

@@ -14,7 +14,9 @@ struct TransferVerdict: Sendable, Equatable {
     var outcome: Outcome
     /// A code, when it failed.
     var reason: String?
-    /// What says so: a message, an answer, a query. Never empty for what moves money.
+    /// What says so: a message, an answer, a query.
+    ///
+    /// Never empty for what moves money.
     var evidence: String
     /// The provider's id of the transfer, once known.
     var providerID: String?

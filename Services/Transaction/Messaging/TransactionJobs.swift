@@ -9,7 +9,9 @@ enum TransactionJob {
 
 /// Job -> what runs it.
 enum TransactionJobs {
-    /// The table. One worker applies facts at a time: a second on the same accounts would only wait.
+    /// The table.
+    ///
+    /// One worker applies facts at a time: a second on the same accounts would only wait.
     static func make(
         submit: SubmitTransfers,
         facts: ApplyTransferFacts,

@@ -39,8 +39,9 @@ struct AcceptanceAnswer: Sendable, Equatable {
 struct AcceptanceStore: Sendable {
     let client: PostgresClient
 
-    /// Each payment gets its own answer, in order. Repeating a batch after a lost connection is safe: the idempotency
-    /// keys answer what was done.
+    /// Each payment gets its own answer, in order.
+    ///
+    /// Repeating a batch after a lost connection is safe: the idempotency keys answer what was done.
     func accept(_ items: [AcceptanceItem]) async throws -> [AcceptanceAnswer] {
         let rows = try await self.client.withConnection { connection in
             try await connection.query(Self.statement(items))

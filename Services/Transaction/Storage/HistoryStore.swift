@@ -57,10 +57,12 @@ struct HistoryStore: Sendable {
         ).first.map(Self.decode)
     }
 
-    /// Newest first: ids are UUIDv7, so their order is that of creation. Two index scans, merged: as one condition with
-    /// OR the planner would read all of one side.
+    /// Newest first: ids are UUIDv7, so their order is that of creation.
+    ///
+    /// Two index scans, merged: as one condition with OR the planner would read all of one side.
     func page(of user: UserID, before: UUID?, limit: Int) async throws -> [TransferRow] {
-        let before = before ?? UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
+        let before =
+            before ?? UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
         let count = Int64(limit)
         return try await self.client.query(
             """
@@ -97,8 +99,19 @@ struct HistoryStore: Sendable {
     private static func decode(_ row: PostgresRow) throws -> TransferRow {
         let (id, type, state, sender, recipient, amount, fee, duty, route, description, reason, created, ended) =
             try row.decode(
-                UUID.self, String.self, String.self, UUID?.self, UUID?.self, Int64.self, Int64.self, Int64.self,
-                String.self, String?.self, String?.self, Date.self, Date?.self
+                UUID.self,
+                String.self,
+                String.self,
+                UUID?.self,
+                UUID?.self,
+                Int64.self,
+                Int64.self,
+                Int64.self,
+                String.self,
+                String?.self,
+                String?.self,
+                Date.self,
+                Date?.self
             )
         return TransferRow(
             id: id,

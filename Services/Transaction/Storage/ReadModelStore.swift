@@ -92,7 +92,9 @@ struct ReadModelStore: Sendable {
         )
     }
 
-    /// The person is gone: nothing moves any more. The ledger stays, it holds no personal data in the clear.
+    /// The person is gone: nothing moves any more.
+    ///
+    /// The ledger stays, it holds no personal data in the clear.
     func erased(_ event: Event<UserErased>, _ transaction: EventTransaction) async throws {
         try await self.ensure(event.data.userID, transaction)
         try await transaction.stage("UPDATE users SET status = 'closed' WHERE id = \(event.data.userID)")

@@ -3,8 +3,10 @@ import Messaging
 import Postgres
 import Primitives
 
-/// The ledger's side of a transfer on its way to the provider. Each method is one call of one database function with the
-/// whole batch, first in its transaction: the functions lock in one global order.
+/// The ledger's side of a transfer on its way to the provider.
+///
+/// Each method is one call of one database function with the whole batch, first in its transaction: the functions lock
+/// in one global order.
 struct SubmissionStore: Sendable {
     private static let actor = "worker"
 
@@ -35,7 +37,14 @@ struct SubmissionStore: Sendable {
     private func steps(_ statement: SQL, in transaction: EventTransaction) async throws -> [SubmissionStep] {
         try await transaction.query(statement).map { row in
             let (id, verdict, kind, reference, attempt, source, destination, amount, notBefore) = try row.decode(
-                UUID.self, String.self, String?.self, String?.self, Int32?.self, String?.self, String?.self, Int64?.self,
+                UUID.self,
+                String.self,
+                String?.self,
+                String?.self,
+                Int32?.self,
+                String?.self,
+                String?.self,
+                Int64?.self,
                 Date?.self
             )
             guard let verdict = SubmissionStep.Verdict(rawValue: verdict) else { throw LedgerContradiction() }
@@ -58,14 +67,20 @@ struct SubmissionStore: Sendable {
         _ ids: [UUID],
         in transaction: EventTransaction
     ) async throws -> [(id: UUID, verdict: String, notBefore: Date?)] {
-        try await transaction.query("SELECT transaction_id, verdict, not_before FROM record_absence(\(ids))").map { row in
+        try await transaction.query("SELECT transaction_id, verdict, not_before FROM record_absence(\(ids))").map {
+            row in
             let (id, verdict, notBefore) = try row.decode(UUID.self, String.self, Date?.self)
             return (id, verdict, notBefore)
         }
     }
 
-    /// Applies what the provider said. What repeats or comes too late changes nothing; what contradicts opens a break.
-    func settle(_ verdicts: [(id: UUID, verdict: TransferVerdict)], in transaction: EventTransaction) async throws -> [String] {
+    /// Applies what the provider said.
+    ///
+    /// What repeats or comes too late changes nothing; what contradicts opens a break.
+    func settle(
+        _ verdicts: [(id: UUID, verdict: TransferVerdict)],
+        in transaction: EventTransaction
+    ) async throws -> [String] {
         guard !verdicts.isEmpty else { return [] }
         let rows = try await transaction.query(
             """

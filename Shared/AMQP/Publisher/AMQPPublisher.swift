@@ -60,15 +60,17 @@ public final class AMQPPublisher: Sendable {
     /// Waits for the connection, for room in the window and while the broker is blocked; whatever has no answer after
     /// `AMQPConfiguration.publishTimeout` is lost. Cancelling the caller does not shorten that.
     ///
+    /// - Parameter stoppingAtFailure: Whether nothing more is sent once a message of this call was not confirmed: after
+    ///   a lost connection the rest would otherwise overtake what was lost. Outcomes that were open then are lost too.
     /// - Returns: One outcome per message, at the same index.
-    public func publish(_ messages: [AMQPMessage]) async -> [PublishOutcome] {
+    public func publish(_ messages: [AMQPMessage], stoppingAtFailure: Bool = false) async -> [PublishOutcome] {
         guard !messages.isEmpty else { return [] }
-        return await self.session.publish(messages)
+        return await self.session.publish(messages, stoppingAtFailure: stoppingAtFailure)
     }
 
     /// Publishes one message and waits for its answer.
     public func publish(_ message: AMQPMessage) async -> PublishOutcome {
-        let outcomes = await self.session.publish([message])
+        let outcomes = await self.session.publish([message], stoppingAtFailure: false)
         return outcomes[0]
     }
 }

@@ -3,6 +3,8 @@
 /// Sendable: made and touched only by the publisher's session, on its thread; timers carry it there and back.
 final class PublishRequest: @unchecked Sendable {
     let messages: [AMQPMessage]
+    /// Whether nothing may be sent behind a message that failed.
+    let stopsAtFailure: Bool
     /// The first message that has not been handed to the socket.
     var nextIndex = 0
     /// Runs once, when the caller is answered.
@@ -11,7 +13,12 @@ final class PublishRequest: @unchecked Sendable {
     private var openCount: Int
     private var caller: CheckedContinuation<[PublishOutcome], Never>?
 
-    init(_ messages: [AMQPMessage], _ caller: CheckedContinuation<[PublishOutcome], Never>) {
+    init(
+        _ messages: [AMQPMessage],
+        stopsAtFailure: Bool,
+        _ caller: CheckedContinuation<[PublishOutcome], Never>
+    ) {
+        self.stopsAtFailure = stopsAtFailure
         self.messages = messages
         self.outcomes = Array(repeating: nil, count: messages.count)
         self.openCount = messages.count

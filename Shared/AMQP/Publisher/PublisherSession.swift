@@ -114,18 +114,18 @@ actor PublisherSession {
     private func abandonUnconfirmed(_ error: AMQPError) {
         var ledger = ConfirmLedger<Entry>()
         swap(&ledger, &self.ledger)
-        for entry in ledger.abandon() { entry.request.answer(entry.index, .lost(error)) }
+        for entry in ledger.abandon() { self.answer(entry.request, entry.index, .lost(error)) }
     }
 
     // MARK: Publishing
 
     /// Queues the messages and waits for their answers, at most as long as configured.
-    func publish(_ messages: [AMQPMessage]) async -> [PublishOutcome] {
+    func publish(_ messages: [AMQPMessage], stoppingAtFailure: Bool) async -> [PublishOutcome] {
         if let refusal = self.refusal(of: messages.count) {
             return Array(repeating: .lost(refusal), count: messages.count)
         }
         return await withCheckedContinuation { caller in
-            let request = PublishRequest(messages, caller)
+            let request = PublishRequest(messages, stopsAtFailure: stoppingAtFailure, caller)
             self.queue.append(request)
             let timer = self.threads.loop.schedule(after: self.configuration.publishTimeout) { [weak self] in
                 self?.assumeIsolated { $0.expire(request) }
@@ -157,7 +157,7 @@ actor PublisherSession {
             let message = request.messages[index]
             self.queue.removeFirst()
             if let defect = message.defect(headerLimit: link.headerLimit) {
-                request.answer(index, .lost(defect))
+                self.answer(request, index, .lost(defect))
                 continue
             }
             // Noted before the call: a publish that fails half-way may still have arrived.
@@ -180,6 +180,13 @@ actor PublisherSession {
         self.threads.loop.watch(link.descriptor, for: interest) { [weak self] ready in
             self?.assumeIsolated { $0.ready(ready) }
         }
+    }
+
+    private func answer(_ request: PublishRequest, _ index: Int, _ outcome: PublishOutcome) {
+        request.answer(index, outcome)
+        guard request.stopsAtFailure, !outcome.isConfirmed, !request.isFinished else { return }
+        self.queue.forget(request)
+        request.abandon(AMQPError(.stopped, "not waited for, because a message before it failed"))
     }
 
     // MARK: Reading
@@ -233,7 +240,7 @@ actor PublisherSession {
 
     private func settle(_ tag: UInt64, multiple: Bool, accepted: Bool) throws(AMQPError) {
         for answer in try self.ledger.answered(tag: tag, multiple: multiple, accepted: accepted) {
-            answer.entry.request.answer(answer.entry.index, answer.outcome)
+            self.answer(answer.entry.request, answer.entry.index, answer.outcome)
         }
     }
 

@@ -63,7 +63,7 @@ public struct UsageAdjusted: EventData {
     public var userID: UUID
     /// Unique; applied once.
     public var adjustmentID: UUID
-    /// First day of the month in Lagos, yyyy-MM-dd.
+    /// The month in Lagos, yyyy-MM.
     public var month: String
     /// Added to the count.
     public var delta: Int

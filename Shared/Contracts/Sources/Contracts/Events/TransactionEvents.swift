@@ -319,15 +319,15 @@ public struct ExternalSlotTaken: EventData {
 
     /// The person or business.
     public var userID: UUID
-    /// The transfer.
-    public var transactionID: UUID
+    /// The transfer; nil for a correction by an operator.
+    public var transactionID: UUID?
     /// The month in Lagos, yyyy-MM.
     public var month: String
-    /// Used in that month, this one included.
-    public var used: Int
+    /// Used in that month, this one included; nil when that month is over.
+    public var used: Int?
 
     /// Puts the values together.
-    public init(userID: UUID, transactionID: UUID, month: String, used: Int) {
+    public init(userID: UUID, transactionID: UUID? = nil, month: String, used: Int? = nil) {
         self.userID = userID
         self.transactionID = transactionID
         self.month = month
@@ -351,15 +351,15 @@ public struct ExternalSlotReleased: EventData {
 
     /// The person or business.
     public var userID: UUID
-    /// The transfer.
-    public var transactionID: UUID
+    /// The transfer; nil for a correction by an operator.
+    public var transactionID: UUID?
     /// The month it goes back to, yyyy-MM.
     public var month: String
-    /// Used in that month now.
-    public var used: Int
+    /// Used in that month now; nil when that month is over.
+    public var used: Int?
 
     /// Puts the values together.
-    public init(userID: UUID, transactionID: UUID, month: String, used: Int) {
+    public init(userID: UUID, transactionID: UUID? = nil, month: String, used: Int? = nil) {
         self.userID = userID
         self.transactionID = transactionID
         self.month = month

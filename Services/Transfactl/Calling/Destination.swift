@@ -1,0 +1,32 @@
+import Contracts
+
+/// Who can be called.
+enum Destination: Hashable, Sendable {
+    /// What clients see.
+    case service(ServiceName)
+    /// What peers and operators see.
+    case internalPort(ServiceName)
+    /// The stand-in for the outside world.
+    case sandbox
+
+    static let all: [Destination] =
+        ServiceName.allCases.flatMap { [.service($0), .internalPort($0)] } + [.sandbox]
+
+    /// The environment variable with its address.
+    var variable: String {
+        switch self {
+        case .service(let service): "\(service.rawValue.uppercased())_URL"
+        case .internalPort(let service): "\(service.rawValue.uppercased())_INTERNAL_URL"
+        case .sandbox: "SANDBOX_URL"
+        }
+    }
+
+    /// What people call it.
+    var name: String {
+        switch self {
+        case .service(let service): service.rawValue
+        case .internalPort(let service): "\(service.rawValue)-internal"
+        case .sandbox: "sandbox"
+        }
+    }
+}

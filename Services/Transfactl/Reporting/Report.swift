@@ -1,0 +1,94 @@
+import Contracts
+import Foundation
+import Primitives
+
+/// Tells a person or a program what happens, and counts the checks.
+final class Report {
+    enum Form {
+        case text
+        case json
+    }
+
+    private let form: Form
+    private var steps = 0
+    private var checks = 0
+    private var failedChecks = 0
+
+    init(form: Form) { self.form = form }
+
+    /// A new part begins.
+    func step(_ title: String) {
+        self.steps += 1
+        self.write(ReportLine(.step, text: title)) { "\n\(self.steps). \(title)" }
+    }
+
+    /// A request and what came back.
+    func exchange(_ call: Call, _ answer: Answer) {
+        var line = ReportLine(.exchange)
+        line.request = call.line
+        line.status = answer.status
+        line.requestID = answer.requestID?.lowercased
+        line.requestBody = call.body.isEmpty ? nil : Excerpt.of(call.body)
+        line.answer = answer.body.isEmpty ? nil : Excerpt.of(answer.body)
+        self.write(line) {
+            let sent = line.requestBody.map { " \($0)" } ?? ""
+            let received = line.answer.map { " \($0)" } ?? ""
+            return "   \(call.line)\(sent)\n   -> \(answer.status)\(received)"
+        }
+    }
+
+    /// An event that a request caused.
+    func event(_ event: TracedEvent) {
+        var line = ReportLine(.event)
+        line.event = event.type.rawValue
+        line.source = event.source.rawValue
+        line.subject = event.subject
+        line.sequence = event.sequence
+        line.handled = Dictionary(uniqueKeysWithValues: event.handled.map { ($0.key.rawValue, $0.value) })
+        self.write(line) { "      event \(event.text)" }
+    }
+
+    /// Something worth knowing.
+    func note(_ text: String) {
+        self.write(ReportLine(.note, text: text)) { "   \(text)" }
+    }
+
+    /// Something that must hold, with the figures by which one sees it.
+    func check(_ name: String, _ holds: Bool, _ figures: String) {
+        self.checks += 1
+        if !holds { self.failedChecks += 1 }
+        var line = ReportLine(.check, text: name)
+        line.holds = holds
+        line.figures = figures
+        self.write(line) { "   \(holds ? "ok    " : "FAILED") \(name): \(figures)" }
+    }
+
+    /// It could not go on.
+    func failed(_ failure: Failure) {
+        self.write(ReportLine(.failure, text: failure.description)) { "\nFAILED: \(failure.description)" }
+    }
+
+    /// Sums up; whether every check held.
+    func finish() -> Bool {
+        var line = ReportLine(.result)
+        line.checks = self.checks
+        line.failedChecks = self.failedChecks
+        line.holds = self.failedChecks == 0
+        self.write(line) {
+            self.failedChecks == 0
+                ? "\nAll \(self.checks) checks hold." : "\nFAILED: \(self.failedChecks) of \(self.checks) checks."
+        }
+        return self.failedChecks == 0
+    }
+
+    private func write(_ line: ReportLine, text: () -> String) {
+        switch self.form {
+        case .text: FileHandle.standardOutput.write(Data((text() + "\n").utf8))
+        case .json:
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            guard let data = try? encoder.encode(line) else { preconditionFailure("a report line is always encodable") }
+            FileHandle.standardOutput.write(data + Data("\n".utf8))
+        }
+    }
+}
