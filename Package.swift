@@ -153,7 +153,7 @@ let sandbox: [Target] =
 let tools: [Target] = [
     .executableTarget(
         name: "transfactl",
-        dependencies: [arguments, asyncHTTPClient, "Sealing", "Primitives", contracts, crypto, nioCore, logging],
+        dependencies: [arguments, asyncHTTPClient, "Sealing", "Primitives", contracts, nioCore, nioHTTP1],
         path: "Services/Transfactl",
         exclude: ["README.md"],
         swiftSettings: strict

@@ -1,0 +1,111 @@
+import Contracts
+import EventLoops
+import Foundation
+import Postgres
+import Primitives
+import TestSupport
+import Testing
+
+@testable import Messaging
+
+@Suite("Handling batches")
+struct BatchTests {
+    @Test("an event made before midnight and repeated after it takes effect once")
+    func midnight() async throws {
+        try await Kit.with { kit in
+            let user = UUID()
+            let processor = kit.processor(Till().handlers())
+            let yesterday = try incoming(user, 1, id: id(after: .seconds(-86_400)))
+            let today = try incoming(user, 2)
+            let tomorrow = try incoming(user, 3, id: id(after: .seconds(86_400)))
+            try await processor.process([yesterday, today])
+            try await processor.process([today, yesterday, tomorrow, tomorrow])
+            try await processor.process([tomorrow])
+            #expect(try await kit.effects(of: user) == [1, 2, 3])
+            #expect(try await kit.number("SELECT count(DISTINCT day) FROM inbox") == 3)
+        }
+    }
+
+    @Test("an event from before or after the days that the inbox remembers is parked, with what follows it")
+    func beyondWindow() async throws {
+        try await Kit.with { kit in
+            let (old, early, other) = (UUID(), UUID(), UUID())
+            let till = Till()
+            let stale = try incoming(old, 1, id: id(after: .seconds(-40 * 86_400)))
+            let batch = [
+                stale, try incoming(old, 2), try incoming(other, 3),
+                try incoming(early, 4, id: id(after: .seconds(400 * 86_400))),
+            ]
+            try await kit.processor(till.handlers()).process(batch)
+            // Delivered again it is still parked once.
+            try await kit.processor(till.handlers()).process([stale])
+            #expect(till.seen == [3])
+            let reasons = try await kit.texts("SELECT reason FROM parked_events ORDER BY position")
+            #expect(reasons == ["beyond_dedupe_window", "behind_parked_event", "beyond_dedupe_window"])
+            #expect(try await kit.parking(till.handlers()).retry(subject: old.lowercased) == .applied(2))
+            #expect(try await kit.effects(of: old) == [1, 2])
+        }
+    }
+
+    @Test("an unknown major version, and data of another form, are parked")
+    func unknownVersion() async throws {
+        try await Kit.with { kit in
+            let (new, odd) = (UUID(), UUID())
+            let till = Till()
+            let text = String(decoding: try envelope(odd, 7), as: UTF8.self)
+            let misshapen = Data(text.replacingOccurrences(of: "\"amount\":7", with: "\"amount\":\"7\"").utf8)
+            let batch = [try incoming(new, 1, version: 2), try #require(IncomingEvent(body: misshapen))]
+            try await kit.processor(till.handlers()).process(batch)
+            #expect(till.seen == [])
+            let reasons = try await kit.texts("SELECT reason FROM parked_events ORDER BY position")
+            #expect(reasons == ["unknown_version", "undecodable_data"])
+            #expect(try await kit.number("SELECT count(*) FROM inbox WHERE outcome = 'parked'") == 2)
+        }
+    }
+
+    @Test("two consumers with the same batch at once: each event takes effect once")
+    func rivals() async throws {
+        try await Kit.with { kit in
+            let users = (0..<4).map { _ in UUID() }
+            let batch = try (0..<100).map { try incoming(users[$0 % 4], Int64($0)) }
+            try await withThrowingDiscardingTaskGroup { group in
+                for _ in 0..<3 {
+                    group.addTask { try await kit.processor(Till().handlers()).process(batch) }
+                }
+            }
+            for user in users { #expect(try await kit.effects(of: user).count == 25) }
+            #expect(try await kit.number("SELECT count(*) FROM parked_events") == 0)
+        }
+    }
+
+    @Test("a pool without a free connection delays a batch and parks nothing")
+    func exhaustedPool() async throws {
+        try await Kit.with { kit in
+            var configuration = try PostgresConfiguration(url: kit.database.workerURL)
+            configuration.leasedConnections = 1
+            configuration.leaseTimeout = .milliseconds(50)
+            let client = PostgresClient(configuration: configuration, logger: quiet)
+            let narrow = EventDatabase(client: client, tools: kit.events.tools, committed: kit.committed)
+            let user = UUID()
+            let batch = [try incoming(user, 1), try incoming(user, 2)]
+            let till = Till()
+            try await withThrowingDiscardingTaskGroup { group in
+                group.addTask { await client.run() }
+                try await eventually("a connection") { client.isConnected }
+                try await withThrowingDiscardingTaskGroup { work in
+                    try await client.withConnection { _ in
+                        work.addTask {
+                            try await BatchProcessor(handlers: till.handlers(), database: narrow, logger: quiet)
+                                .process(batch)
+                        }
+                        // Several deadlines pass for the batch.
+                        try await Task.sleep(for: .milliseconds(400))
+                    }
+                }
+                group.cancelAll()
+            }
+            #expect(try await kit.effects(of: user) == [1, 2])
+            #expect(try await kit.number("SELECT count(*) FROM parked_events") == 0)
+        }
+    }
+}

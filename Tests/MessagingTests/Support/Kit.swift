@@ -1,0 +1,163 @@
+import AMQP
+import Contracts
+import EventLoops
+import Foundation
+import Logging
+import Postgres
+import Primitives
+import TestSupport
+
+@testable import Messaging
+
+let quiet = Logger(label: "messaging-tests") { _ in SwiftLogNoOpLogHandler() }
+
+/// A database with the tables of this module and two of a service that counts money, and a pool that runs.
+struct Kit: Sendable {
+    let database: TestDatabase
+    let client: PostgresClient
+    let committed: WakeSignal
+    let events: EventDatabase
+
+    static func with(on servers: TestServers? = nil, _ body: (Kit) async throws -> Void) async throws {
+        try await withTestDatabase(on: servers) { database in
+            let migrations = try MessagingSchema.migrations() + [Self.ownTables]
+            try await Migrator(migrations: migrations, variables: database.migrationVariables)
+                .run(url: database.ownerURL)
+            let client = try Self.client(database)
+            let committed = WakeSignal()
+            let tools = MessagingTools(clock: SystemClock(), ids: UUIDv7Source())
+            let events = EventDatabase(client: client, tools: tools, committed: committed)
+            try await withThrowingDiscardingTaskGroup { group in
+                group.addTask { await client.run() }
+                try await body(Kit(database: database, client: client, committed: committed, events: events))
+                group.cancelAll()
+            }
+        }
+    }
+
+    static func client(_ database: TestDatabase) throws -> PostgresClient {
+        var configuration = try PostgresConfiguration(url: database.workerURL)
+        configuration.minimumBackoff = .milliseconds(20)
+        configuration.maximumBackoff = .milliseconds(200)
+        configuration.leaseTimeout = .seconds(30)
+        return PostgresClient(configuration: configuration, logger: quiet)
+    }
+
+    private static let ownTables = Migration(
+        set: "test",
+        number: 1,
+        name: "tables",
+        sql: """
+            CREATE TABLE sums (user_id uuid PRIMARY KEY, total bigint NOT NULL, events bigint NOT NULL);
+            CREATE TABLE effects (position bigint GENERATED ALWAYS AS IDENTITY, user_id uuid, amount bigint);
+            GRANT SELECT, INSERT, UPDATE ON sums, effects TO ${handler}, ${worker};
+            """
+    )
+
+    // MARK: Looking
+
+    func number(_ statement: SQL) async throws -> Int {
+        Int(try await self.client.query(statement).first?.decode(Int64.self) ?? 0)
+    }
+
+    func text(_ statement: SQL) async throws -> String? {
+        try await self.client.query(statement).first?.decode(String?.self)
+    }
+
+    func texts(_ statement: SQL) async throws -> [String] {
+        try await self.client.query(statement).map { try $0.decode(String.self) }
+    }
+
+    /// The amounts that took effect for a user, in that order.
+    func effects(of user: UUID) async throws -> [Int64] {
+        try await self.client.query("SELECT amount FROM effects WHERE user_id = \(user) ORDER BY position").map {
+            try $0.decode(Int64.self)
+        }
+    }
+
+    func execute(_ statement: SQL) async throws {
+        try await self.client.withTransaction { sql in _ = try await sql.execute(statement) }
+    }
+
+    // MARK: Parts
+
+    func processor(_ handlers: EventHandlers) -> BatchProcessor {
+        BatchProcessor(handlers: handlers, database: self.events, logger: quiet)
+    }
+
+    /// Operators' view with these handlers.
+    func operations(_ handlers: EventHandlers = .init()) -> MessagingOperations {
+        MessagingOperations(database: self.events, parking: self.parking(handlers))
+    }
+
+    func parking(_ handlers: EventHandlers) -> Parking {
+        Parking(handlers: handlers, database: self.events, logger: quiet)
+    }
+
+    func runner(_ definition: JobDefinition, owner: UUID = UUID()) -> JobRunner {
+        JobRunner(
+            definition: definition,
+            database: self.events,
+            committed: self.committed,
+            logger: quiet,
+            owner: owner
+        )
+    }
+
+    /// Commits one event per amount, about these users in turn.
+    func credit(_ users: [UUID], _ amounts: Range<Int64>) async throws {
+        try await self.events.transaction(cause: Cause()) { transaction in
+            for amount in amounts {
+                let user = users[Int(amount) % users.count]
+                try await transaction.publish(credited(user, amount), about: UserID(user))
+            }
+        }
+    }
+
+    /// Runs the relay of a replica while `body` runs.
+    func withRelay(_ broker: AMQPConfiguration, _ body: () async throws -> Void) async throws {
+        let publisher = AMQPPublisher(configuration: broker, logger: quiet)
+        let guardian = TopologyGuardian(configuration: broker, database: self.events, management: nil, logger: quiet)
+        let relay = Relay(
+            service: .account,
+            database: self.events,
+            publisher: publisher,
+            guardian: guardian,
+            committed: self.committed,
+            logger: quiet
+        )
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await publisher.run() }
+            group.addTask { await guardian.run() }
+            group.addTask { await relay.run() }
+            try await body()
+            group.cancelAll()
+        }
+    }
+
+    /// Runs a consumer of analytics' queue while `body` runs, and ends it in the middle of whatever it does then.
+    func withConsumer(
+        _ broker: AMQPConfiguration,
+        _ handlers: EventHandlers,
+        _ body: () async throws -> Void
+    ) async throws {
+        let consumer = EventConsumer(
+            consumer: AMQPConsumer(configuration: broker, queue: Broker.queue, prefetch: 200, logger: quiet),
+            processor: self.processor(handlers),
+            database: self.events,
+            logger: quiet
+        )
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { _ = try? await consumer.run() }
+            try await body()
+            group.cancelAll()
+        }
+    }
+
+    /// Waits until nothing in the outbox waits.
+    func awaitAllSent(within limit: Duration = .seconds(30)) async throws {
+        try await eventually("an empty outbox", within: limit) {
+            try await self.number("SELECT count(*) FROM outbox WHERE sent_at IS NULL") == 0
+        }
+    }
+}
