@@ -55,7 +55,8 @@ func shared(_ name: String, _ dependencies: [Target.Dependency], settings: [Swif
 /// A service: its code as a library that tests call, and a shell that reads the environment and runs it.
 func service(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Target] {
     let own: [Target.Dependency] = [
-        "ServiceKit", "Primitives", "Messaging", "Postgres", "Redis", "Sealing", contracts, hummingbird, asyncHTTPClient,
+        "ServiceKit", "Primitives", "Messaging", "Postgres", "Redis", "Sealing", contracts, hummingbird,
+        asyncHTTPClient,
         httpTypes, logging, configuration, lifecycle, crypto,
     ]
     return library(name, own + dependencies, resources: [.copy("Migrations")])
@@ -86,7 +87,12 @@ func executable(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 func test(_ module: String, _ dependencies: [Target.Dependency], settings: [SwiftSetting] = wrapper) -> Target {
-    .testTarget(name: "\(module)Tests", dependencies: dependencies, path: "Tests/\(module)Tests", swiftSettings: settings)
+    .testTarget(
+        name: "\(module)Tests",
+        dependencies: dependencies,
+        path: "Tests/\(module)Tests",
+        swiftSettings: settings
+    )
 }
 
 // MARK: Layers
@@ -123,7 +129,8 @@ let layers: [Target] = [
         "ServiceKit",
         [
             contracts, "Primitives", "Postgres", "AMQP", "Redis", "EventLoops", "Messaging", "Sealing", hummingbird,
-            asyncHTTPClient, jwtKit, crypto, lifecycle, unixSignals, configuration, logging, metrics, httpTypes, nioCore,
+            asyncHTTPClient, jwtKit, crypto, lifecycle, unixSignals, configuration, logging, metrics, httpTypes,
+            nioCore,
             collections,
         ]
     ),
@@ -145,7 +152,8 @@ let sandbox: [Target] =
     library(
         "Sandbox",
         [
-            "Primitives", hummingbird, hummingbirdCore, hummingbirdHTTP2, crypto, cryptoExtras, asyncHTTPClient, nioCore,
+            "Primitives", hummingbird, hummingbirdCore, hummingbirdHTTP2, crypto, cryptoExtras, asyncHTTPClient,
+            nioCore,
             nioHTTP1, nioSSL, httpTypes, collections, logging, lifecycle, unixSignals, x509, asn1,
         ]
     ) + [executable("Sandbox", [])]
@@ -183,8 +191,10 @@ let tests: [Target] = [
     test(
         "ServiceKit",
         [
-            "ServiceKit", "TestSupport", "Postgres", "Redis", "Messaging", "Sealing", "Primitives", "EventLoops", contracts,
-            hummingbird, asyncHTTPClient, httpTypes, nioCore, lifecycle, logging, metrics, jwtKit, crypto, configuration,
+            "ServiceKit", "TestSupport", "Postgres", "Redis", "Messaging", "Sealing", "Primitives", "EventLoops",
+            contracts,
+            hummingbird, asyncHTTPClient, httpTypes, nioCore, lifecycle, logging, metrics, jwtKit, crypto,
+            configuration,
         ]
     ),
     test(
@@ -196,7 +206,10 @@ let tests: [Target] = [
     ),
     test(
         "Auth",
-        ["AuthService", "TestSupport", "Messaging", "Postgres", "AMQP", "Sealing", "Primitives", contracts, crypto, logging]
+        [
+            "AuthService", "TestSupport", "Messaging", "Postgres", "AMQP", "Sealing", "Primitives", contracts, crypto,
+            logging,
+        ]
     ),
     test(
         "Customer",
@@ -209,7 +222,8 @@ let tests: [Target] = [
     test(
         "Account",
         [
-            "AccountService", "AnchorClient", "TestSupport", "ServiceKit", "Messaging", "Postgres", "Primitives", "Sealing",
+            "AccountService", "AnchorClient", "TestSupport", "ServiceKit", "Messaging", "Postgres", "Primitives",
+            "Sealing",
             contracts, logging,
         ]
     ),
@@ -222,7 +236,10 @@ let tests: [Target] = [
     ),
     test(
         "Subscription",
-        ["SubscriptionService", "ServiceKit", "TestSupport", "Messaging", "Postgres", "AMQP", "Primitives", contracts, logging]
+        [
+            "SubscriptionService", "ServiceKit", "TestSupport", "Messaging", "Postgres", "AMQP", "Primitives",
+            contracts, logging,
+        ]
     ),
     test(
         "Analytics",
@@ -232,7 +249,8 @@ let tests: [Target] = [
     test(
         "System",
         [
-            "TestSupport", "Primitives", "Postgres", "EventLoops", "Sealing", contracts, asyncHTTPClient, crypto, jwtKit, nioCore,
+            "TestSupport", "Primitives", "Postgres", "EventLoops", "Sealing", contracts, asyncHTTPClient, crypto,
+            jwtKit, nioCore,
         ]
     ),
 ]

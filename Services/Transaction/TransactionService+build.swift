@@ -38,7 +38,7 @@ struct TransactionParts {
             ids: self.host.ids
         )
         return ServiceParts(router: self.router(accept), messaging: messaging, services: [acceptor]) {
-            InvariantsController(client: self.host.workers).add(to: $0)
+            InvariantsController(store: InvariantStore(client: self.host.workers)).add(to: $0)
         }
     }
 
@@ -57,6 +57,7 @@ struct TransactionParts {
                 database: work,
                 store: store,
                 provider: AnchorTransfers(client: client, circuit: circuit, clock: self.host.clock),
+                clock: self.host.clock,
                 logger: self.host.logger
             ),
             facts: ApplyTransferFacts(database: work, store: store),

@@ -26,17 +26,23 @@ struct BatchProcessor: Sendable {
         let microseconds: Int32
     }
 
+    /// A statement that met its time limit may have waited for somebody else's lock: so often it is repeated.
+    private static let slowRunsAllowed = 2
+
     /// Handles events in order.
     ///
     /// Returns when all of them are handled or parked; throws only on cancellation.
     func process(_ events: [IncomingEvent]) async throws {
         var backoff = Backoff()
+        var slowRuns = 0
         while !events.isEmpty {
             do {
                 return try await self.attempt(events)
             } catch {
                 try Task.checkCancellation()
-                if Self.isPassing(error) {
+                let isSlow = PostgresError.first(in: error)?.isStatementCancelled == true
+                if isSlow { slowRuns += 1 }
+                if Self.isPassing(error) || isSlow && slowRuns <= Self.slowRunsAllowed {
                     self.logger.notice("batch repeated", metadata: ["error": "\(Self.code(of: error))"])
                     try await Task.sleep(for: backoff.next())
                 } else if let event = events.first, events.count == 1 {
@@ -61,10 +67,11 @@ struct BatchProcessor: Sendable {
         while true {
             do {
                 try await self.database.transaction(cause: event.cause) { transaction in
-                    guard try await self.unknown([event], transaction).first != nil else { return }
+                    guard try await transaction.query(Self.known([event])).isEmpty else { return }
+                    let remembered = try Self.times(try await transaction.query(Self.rememberedDays))
                     try await Self.insertParked(event, reason: reason, transaction)
                     let record = Record(event: event, outcome: .parked, microseconds: 0)
-                    try await Self.insertRecords([record], try await self.rememberedTimes(transaction), transaction)
+                    try await Self.insertRecords([record], remembered, transaction)
                 }
                 return
             } catch {
@@ -81,10 +88,14 @@ struct BatchProcessor: Sendable {
         try await self.database.client.withTransaction { sql in
             let pipeline = StatementPipeline(sql)
             let own = EventTransaction(pipeline, cause: Cause(), tools: self.database.tools)
-            var parkedSubjects = try await self.lockParkedKeys(events, own)
-            let remembered = try await self.rememberedTimes(own)
+            // One round trip, and the locks come first: what the inbox shows must not be older than they are.
+            let found = try await sql.pipeline([
+                Self.lockParkedKeys(events), Self.rememberedDays, Self.known(events),
+            ])
+            var parkedSubjects = Set(try found[0].map { try $0.decode(String.self) })
+            let remembered = try Self.times(found[1])
             var records: [Record] = []
-            for event in try await self.unknown(events, own) {
+            for event in try Self.unknown(events, found[2]) {
                 let transaction = EventTransaction(pipeline, cause: event.cause, tools: self.database.tools)
                 let subject = event.attributes.subject
                 if parkedSubjects.contains(subject) {
@@ -121,39 +132,36 @@ struct BatchProcessor: Sendable {
         return event.attributes.majorVersion == entry.majorVersion ? nil : .unknownVersion
     }
 
-    private func lockParkedKeys(_ events: [IncomingEvent], _ transaction: EventTransaction) async throws -> Set<String>
-    {
+    // MARK: What is there
+
+    private static func lockParkedKeys(_ events: [IncomingEvent]) -> SQL {
         let subjects = Array(Set(events.map(\.attributes.subject)))
-        let rows = try await transaction.query(
-            "SELECT subject FROM parked_keys WHERE subject = ANY(\(subjects)) ORDER BY subject FOR UPDATE"
-        )
-        return Set(try rows.map { try $0.decode(String.self) })
+        return "SELECT subject FROM parked_keys WHERE subject = ANY(\(subjects)) ORDER BY subject FOR UPDATE"
     }
 
     /// The days that the inbox has partitions for, in milliseconds since 1970.
-    private func rememberedTimes(_ transaction: EventTransaction) async throws -> Range<Int64> {
-        let rows = try await transaction.query(
-            """
-            SELECT (oldest_inbox_day() - date '1970-01-01')::bigint * 86400000,
-                (newest_inbox_day() + 1 - date '1970-01-01')::bigint * 86400000
-            """
-        )
+    private static let rememberedDays: SQL = """
+        SELECT (oldest_inbox_day() - date '1970-01-01')::bigint * 86400000,
+            (newest_inbox_day() + 1 - date '1970-01-01')::bigint * 86400000
+        """
+
+    private static func times(_ rows: [PostgresRow]) throws -> Range<Int64> {
         guard let (first, end) = try rows.first?.decode(Int64?.self, Int64?.self), let first, let end else {
             return 0..<0
         }
         return first..<end
     }
 
+    private static func known(_ events: [IncomingEvent]) -> SQL {
+        """
+        SELECT u.id FROM unnest(\(events.map(\.attributes.id))) AS u(id)
+        WHERE EXISTS (SELECT 1 FROM inbox i WHERE i.day = uuid_v7_day(u.id) AND i.id = u.id)
+        """
+    }
+
     /// The events that the inbox does not know, each once, in order.
-    private func unknown(_ events: [IncomingEvent], _ transaction: EventTransaction) async throws -> [IncomingEvent] {
-        let ids = events.map(\.attributes.id)
-        let rows = try await transaction.query(
-            """
-            SELECT u.id FROM unnest(\(ids)) AS u(id)
-            WHERE EXISTS (SELECT 1 FROM inbox i WHERE i.day = uuid_v7_day(u.id) AND i.id = u.id)
-            """
-        )
-        var seen = Set(try rows.map { try $0.decode(UUID.self) })
+    private static func unknown(_ events: [IncomingEvent], _ known: [PostgresRow]) throws -> [IncomingEvent] {
+        var seen = Set(try known.map { try $0.decode(UUID.self) })
         return events.filter { seen.insert($0.attributes.id).inserted }
     }
 

@@ -21,7 +21,9 @@ public struct EventDatabase: Sendable {
     /// - Parameters:
     ///   - user: Whose rows the handler role may see; nil for the worker role.
     ///   - cause: What caused the work.
-    ///   - body: Errors it throws roll back and come out as they are.
+    ///   - body: The work.
+    /// - Returns: What `body` returns, once it is committed.
+    /// - Throws: What `body` throws, after rolling back; `PostgresError` and `PostgresTransactionError`.
     public func transaction<Value: Sendable>(
         as user: UserID? = nil,
         cause: Cause,

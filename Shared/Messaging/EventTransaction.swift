@@ -72,9 +72,7 @@ public struct EventTransaction: Sendable {
 
     /// Says that something happened.
     ///
-    /// The event is published after the commit, in order with others of its subject.
-    ///
-    /// - Parameter subject: What it happened to; locked until the commit.
+    /// The event is published after the commit, in order with others of its subject, which stays locked until then.
     public func publish<Data: EventData>(_ data: Data, about subject: String) async throws {
         let json = try self.tools.encode(data)
         let id = self.tools.ids.next()
@@ -112,6 +110,7 @@ public struct EventTransaction: Sendable {
     ///   - subject: What the work is about, for operators.
     ///   - payload: What the handler needs; personal data in it must be sealed.
     ///   - delay: How long to wait.
+    /// - Throws: `PostgresError` when a full pipeline is sent.
     public func enqueue(
         _ kind: JobKind,
         key: String,

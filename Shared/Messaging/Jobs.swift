@@ -87,10 +87,8 @@ public struct JobDefinition: Sendable {
 
     /// Jobs that are run in batches.
     ///
-    /// - Parameters:
-    ///   - batch: At most so many jobs at once.
-    ///   - concurrency: At most so many batches at once.
-    ///   - lease: After it another worker takes the jobs; keep calls to the outside under a third of it.
+    /// At most `batch` jobs at once and `concurrency` batches at once. After `lease` another worker takes the jobs; keep
+    /// calls to the outside under a third of it.
     public init(
         _ kind: JobKind,
         batch: Int,

@@ -51,6 +51,10 @@ public struct MessagingRuntime: Service {
     ///   - work: The pool of the worker role.
     ///   - broker: Where RabbitMQ is.
     ///   - management: Sets policies; nil leaves them alone.
+    ///   - clock: The service's clock.
+    ///   - ids: Makes UUIDv7s.
+    ///   - retention: How long rows are kept.
+    ///   - logger: The service's logger.
     ///   - plan: Handlers, jobs and schedules, made with the two databases.
     public init(
         service: ServiceName,

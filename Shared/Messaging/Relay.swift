@@ -118,8 +118,8 @@ struct Relay: Sendable {
 
     /// Whether all rows were confirmed.
     ///
-    /// - Parameter topology: How often the broker's objects had been incomplete before. If that changed meanwhile, a queue
-    ///   may have been missing when its event was confirmed, and nothing is marked.
+    /// `topology` counts how often the broker's objects had been incomplete before. If that changed meanwhile, a queue may
+    /// have been missing when its event was confirmed, and nothing is marked.
     private func publish(_ rows: [Row], _ connection: PostgresConnection, _ topology: Int) async throws -> Bool {
         let outcomes = await self.publisher.publish(try rows.map(Self.message), stoppingAtFailure: true)
         CrashPoint.reach("after_publish_before_mark")

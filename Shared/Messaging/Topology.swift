@@ -38,8 +38,8 @@ public enum Topology {
 
     /// The queues of one service.
     ///
-    /// - Parameter count: How many; divides 16. Queue k takes the partitions p with p mod count = k. A single queue is
-    ///   bound once per kind for all partitions.
+    /// Their `count` divides 16. Queue k takes the partitions p with p mod count = k; a single queue is bound once per
+    /// kind for all partitions.
     public static func queues(of service: ServiceName, count: Int = 1) -> [Queue] {
         precondition(count > 0 && self.partitions % count == 0, "the number of queues must divide \(self.partitions)")
         let types = EventCatalogue.types(consumedBy: service)

@@ -61,9 +61,9 @@ actor TopologyGuardian {
                     }
                 }
             } catch {
+                if Task.isCancelled { return }
                 // What happens until the next look is not seen.
                 self.noteBreak()
-                if Task.isCancelled { return }
                 self.logger.warning("broker not reached", metadata: ["error": "\(error)"])
                 try? await Task.sleep(for: backoff.next())
             }

@@ -91,8 +91,15 @@ extension Wire {
         let result = PostgresResult(raw)
         switch item {
         case .sync, .deallocationSync:
-            // A pair with `post`: an answer must never reach another caller.
-            precondition(result.status == PGRES_PIPELINE_SYNC, "the answers of a pipeline are out of step")
+            // An answer must never reach another caller. A server that stops, or whose backend is ended, just after a statement
+            // says so here; that, and answers out of step, end the connection.
+            guard result.status == PGRES_PIPELINE_SYNC else {
+                throw PostgresError(
+                    .connectionLost,
+                    "the connection ended in a pipeline",
+                    sqlState: result.error.sqlState
+                )
+            }
             self.hasResult = false
             self.expected.removeFirst()
             guard case .sync = item else { return true }

@@ -1,4 +1,5 @@
 import AMQP
+import Foundation
 import Testing
 
 @Suite("Publishing")
@@ -223,7 +224,9 @@ struct PublisherTests {
         }
         #expect(error?.code == .loginRefused)
         #expect(error?.replyCode == 403)
-        let elsewhere = try AMQPConfiguration(url: "amqp://guest:guest@\(host.name):\(host.port)/no-such-host")
+        var parts = try #require(URLComponents(string: Broker.shared().url))
+        parts.percentEncodedPath = "/no-such-host"
+        let elsewhere = try AMQPConfiguration(url: try #require(parts.string))
         let refused = await #expect(throws: AMQPError.self) {
             try await AMQPAdmin.withConnection(elsewhere, logger: quiet) { try await $0.purge("q") }
         }

@@ -1,7 +1,7 @@
 import Contracts
 import Foundation
 
-let sampleID = UUID(uuidString: "01932F5E-0000-7000-8000-000000000001")!
+let sampleID = UUID(uuid: (1, 0x93, 0x2f, 0x5e, 0, 0, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 1))
 
 /// One event of each kind, by kind and version, with a check that it survives the wire.
 struct EventSample: Sendable, CustomStringConvertible {

@@ -108,4 +108,28 @@ struct BatchTests {
             #expect(try await kit.number("SELECT count(*) FROM parked_events") == 0)
         }
     }
+
+    @Test("a backend that ends within a batch has it repeated, and ends neither process nor event")
+    func backendEnds() async throws {
+        try await Kit.with { kit in
+            let user = UUID()
+            let ended = Locked<Set<Int64>>([])
+            var handlers = EventHandlers()
+            handlers.on(WalletCredited.self) { event, transaction in
+                let amount = event.data.amount
+                try await transaction.stage("INSERT INTO effects (user_id, amount) VALUES (\(user), \(amount))")
+                // The server says goodbye after the statement: among the answers, or where the end of a pipeline is due.
+                guard ended.withLock({ $0.insert(amount).inserted }) else { return }
+                let ending: SQL = "SELECT pg_terminate_backend(pg_backend_pid())"
+                if amount.isMultiple(of: 2) {
+                    try await transaction.query(ending)
+                } else {
+                    try await transaction.stage(ending)
+                }
+            }
+            for amount in 0..<20 { try await kit.processor(handlers).process([try incoming(user, Int64(amount))]) }
+            #expect(try await kit.effects(of: user) == Array(0..<20))
+            #expect(try await kit.number("SELECT count(*) FROM parked_events") == 0)
+        }
+    }
 }

@@ -26,7 +26,9 @@ struct ParkingTests {
             #expect(reasons == ["HandlerFailure", "behind_parked_event", "behind_parked_event"])
 
             let parking = kit.parking(till.handlers())
-            #expect(try await parking.retry(subject: sick.lowercased) == .failedAgain(applied: 0, reason: "HandlerFailure"))
+            #expect(
+                try await parking.retry(subject: sick.lowercased) == .failedAgain(applied: 0, reason: "HandlerFailure")
+            )
             #expect(try await kit.number("SELECT max(attempts)::bigint FROM parked_events") == 1)
             till.accept(2)
             #expect(try await parking.retry(subject: sick.lowercased) == .applied(3))

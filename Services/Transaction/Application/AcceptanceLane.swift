@@ -1,5 +1,4 @@
 import DequeModule
-import Postgres
 
 /// Accepts payments one batch after the other: whatever has gathered while the last batch was in the database goes next.
 ///

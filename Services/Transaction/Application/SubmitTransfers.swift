@@ -13,6 +13,7 @@ struct SubmitTransfers: Sendable {
     let database: EventDatabase
     let store: SubmissionStore
     let provider: any TransferProvider
+    let clock: any TimeSource
     let logger: Logger
 
     /// What became of one call or query.
@@ -20,7 +21,7 @@ struct SubmitTransfers: Sendable {
         let step: SubmissionStep
         let verdict: TransferVerdict?
         let outcome: JobOutcome
-        let call: (reference: String, attempt: Int32, outcome: String, evidence: String)?
+        let call: (reference: String, attempt: Int32, outcome: String)?
     }
 
     private static let staleRetry = Duration.seconds(5)
@@ -110,7 +111,7 @@ struct SubmitTransfers: Sendable {
             step: step,
             verdict: verdict,
             outcome: ended ? .done : .again(reason: "not_decided", after: Self.firstFollowUp),
-            call: (order.reference, attempt, outcome, verdict.evidence)
+            call: (order.reference, attempt, outcome)
         )
     }
 
@@ -174,7 +175,7 @@ struct SubmitTransfers: Sendable {
 
     private func pause(until moment: Date?) -> Duration {
         guard let moment else { return Self.firstFollowUp }
-        return .seconds(max(1, moment.timeIntervalSinceNow))
+        return .seconds(max(1, moment.timeIntervalSince(self.clock.now)))
     }
 
     /// The answers of calls that were made must not be lost to a hiccup of the database.

@@ -95,15 +95,12 @@ struct SubmissionStore: Sendable {
 
     /// Notes how calls ended, for the trace.
     func finish(
-        _ calls: [(reference: String, attempt: Int32, outcome: String, evidence: String)],
+        _ calls: [(reference: String, attempt: Int32, outcome: String)],
         in transaction: EventTransaction
     ) async throws {
         guard !calls.isEmpty else { return }
         try await transaction.stage(
-            """
-            SELECT finish_calls(\(calls.map(\.reference)), \(calls.map(\.attempt)), \(calls.map(\.outcome)),
-                \(calls.map(\.evidence)))
-            """
+            "SELECT finish_calls(\(calls.map(\.reference)), \(calls.map(\.attempt)), \(calls.map(\.outcome)))"
         )
     }
 

@@ -176,12 +176,13 @@ actor ConsumerSession {
         self.status.withLock { $0.isConsuming = isConsuming }
     }
 
-    /// Unsubscribes and closes.
+    /// Closes the channel and the connection.
     ///
-    /// The cancel is answered, so every acknowledgement before it has been read.
+    /// The close is answered, so every acknowledgement before it has been read. No `basic.cancel` before it: a quorum queue
+    /// would go on with the next consumer at once and put back what is unsettled here only later, behind what comes after.
     private func goodbye() {
         if let link = self.link {
-            if self.isConsuming { try? link.cancel(tag: Self.consumerTag) }
+            if self.isConsuming { try? link.closeChannel() }
             link.close()
         }
         self.disconnect()

@@ -130,15 +130,6 @@ extension Link {
         }
     }
 
-    /// Asks for no more deliveries.
-    ///
-    /// The answer also proves that every settlement before it has been read.
-    func cancel(tag: String) throws(AMQPError) {
-        try self.request("cancelling the consumer") {
-            amqp_basic_cancel(self.state, Self.channel, self.arena.bytes(tag))
-        }
-    }
-
     func acknowledge(upTo tag: UInt64) throws(AMQPError) {
         let status = self.callGuard.call { amqp_basic_ack(self.state, Self.channel, tag, 1) }
         try self.check(status, "acknowledging")

@@ -60,9 +60,10 @@ public final class AMQPPublisher: Sendable {
     /// Waits for the connection, for room in the window and while the broker is blocked; whatever has no answer after
     /// `AMQPConfiguration.publishTimeout` is lost. Cancelling the caller does not shorten that.
     ///
-    /// - Parameter stoppingAtFailure: Whether nothing more is sent once a message of this call was not confirmed: after
-    ///   a lost connection the rest would otherwise overtake what was lost. Outcomes that were open then are lost too.
-    /// - Returns: One outcome per message, at the same index.
+    /// With `stoppingAtFailure` nothing more is sent once a message of this call was not confirmed: after a lost
+    /// connection the rest would otherwise overtake what was lost. Outcomes that were open then are lost too.
+    ///
+    /// There is one outcome per message, at the same index.
     public func publish(_ messages: [AMQPMessage], stoppingAtFailure: Bool = false) async -> [PublishOutcome] {
         guard !messages.isEmpty else { return [] }
         return await self.session.publish(messages, stoppingAtFailure: stoppingAtFailure)

@@ -33,7 +33,8 @@ struct Broker: Sendable {
         let name = "amqp-tests-\(UUID().uuidString.lowercased().prefix(8))"
         let host = VirtualHost(broker: self, name: name)
         try await self.send("PUT", "vhosts/\(name)")
-        try await self.send("PUT", "permissions/\(name)/guest", #"{"configure":".*","write":".*","read":".*"}"#)
+        let user = self.management.user ?? "guest"
+        try await self.send("PUT", "permissions/\(name)/\(user)", #"{"configure":".*","write":".*","read":".*"}"#)
         do {
             try await body(host)
         } catch {

@@ -1,7 +1,7 @@
 import Contracts
 import EventLoops
 import Foundation
-import Messaging
+import Postgres
 import Primitives
 
 @testable import Messaging

@@ -11,7 +11,7 @@ extension Rule {
         tree.files.compactMap { file in
             let name = file.name.lowercased().split(separator: ".").first.map(String.init) ?? ""
             let notes = ["plan", "status", "handoff", "hand-off", "notes", "progress", "todo", "summary"]
-            return notes.contains(name) ? file.violation(1, "\(file.name) is a note") : nil
+            return !file.isSwift && notes.contains(name) ? file.violation(1, "\(file.name) is a note") : nil
         }
     }
 

@@ -1,0 +1,120 @@
+import EventLoops
+import Foundation
+import Postgres
+import Primitives
+import TestSupport
+import Testing
+
+@testable import Messaging
+
+@Suite("Work by the clock")
+struct ScheduleTests {
+    @Test("two replicas run a schedule once per interval, and a run that fails is made up for")
+    func oncePerInterval() async throws {
+        try await Kit.with { kit in
+            let failures = Locked(1)
+            let schedule = Schedule("interest", every: .milliseconds(500)) { transaction in
+                try await transaction.stage(
+                    "INSERT INTO effects (amount) SELECT extract(epoch FROM last_run_at) * 1000 FROM schedules"
+                )
+                let fails = failures.withLock { left in
+                    defer { left -= 1 }
+                    return left > 0
+                }
+                if fails { throw HandlerFailure() }
+            }
+            let scheduler = Scheduler(schedules: [schedule], database: kit.events, logger: quiet)
+            try await withThrowingDiscardingTaskGroup { group in
+                for _ in 0..<2 { group.addTask { await scheduler.run() } }
+                try await eventually("five runs") { try await kit.number("SELECT count(*) FROM effects") >= 5 }
+                group.cancelAll()
+            }
+            let times = try await kit.texts("SELECT amount::text FROM effects ORDER BY amount").compactMap { Int($0) }
+            for (earlier, later) in zip(times, times.dropFirst()) { #expect(later - earlier >= 449) }
+        }
+    }
+
+    @Test("partitions exist a week ahead; old ones are dropped, but not an outbox day with unsent rows")
+    func partitions() async throws {
+        try await Kit.with { kit in
+            try await kit.database.psql("CALL ensure_partitions(current_date - 40, current_date - 38)", as: .owner)
+            let old = id(after: .seconds(-39 * 86_400))
+            try await kit.execute(
+                """
+                INSERT INTO outbox (day, id, type, subject, sequence, time, data)
+                VALUES (uuid_v7_day(\(old)), \(old), 't', 's', 1, now(), '{}')
+                """
+            )
+            try await kit.execute("UPDATE schedules SET last_run_at = '-infinity'")
+            try await self.keepHouse(kit) { try await Self.partitions(before: 30, kit) == ["outbox"] }
+            #expect(try await Self.covers("outbox", days: -2...8, kit))
+            #expect(try await Self.covers("inbox", days: -2...8, kit))
+            #expect(try await kit.number("SELECT count(*) FROM outbox WHERE sent_at IS NULL") == 1)
+
+            try await kit.execute("UPDATE outbox SET sent_at = now()")
+            try await kit.execute("UPDATE schedules SET last_run_at = '-infinity'")
+            try await self.keepHouse(kit) { try await Self.partitions(before: 30, kit) == [] }
+        }
+    }
+
+    @Test("a clock that is moved finds partitions for its days")
+    func movedClock() async throws {
+        try await Kit.with { kit in
+            try await kit.operations().setClock(offset: .seconds(60 * 86_400))
+            #expect(try await Self.covers("outbox", days: 60...67, kit))
+            let event = try incoming(UUID(), 1, id: id(after: .seconds(60 * 86_400)))
+            try await kit.processor(Till().handlers()).process([event])
+            #expect(try await kit.number("SELECT count(*) FROM inbox WHERE outcome = 'handled'") == 1)
+        }
+    }
+
+    @Test("expired keys and finished jobs go, failed jobs and young ones stay")
+    func oldRows() async throws {
+        try await Kit.with { kit in
+            for (key, state, age) in [("a", "done", 40), ("b", "failed", 40), ("c", "done", 1)] {
+                try await kit.execute(
+                    """
+                    INSERT INTO jobs (id, kind, key, state, due_at, created_at, finished_at)
+                    VALUES (\(ids.next()), 'mail', \(key), \(state), now(), now(), now() - \(Int32(age)) * interval '1 day')
+                    """
+                )
+            }
+            try await self.keepHouse(kit) {
+                try await kit.texts("SELECT key FROM jobs ORDER BY key") == ["b", "c"]
+            }
+        }
+    }
+
+    private func keepHouse(_ kit: Kit, until holds: () async throws -> Bool) async throws {
+        let scheduler = Scheduler(
+            schedules: Housekeeping.schedules(retention: .init()),
+            database: kit.events,
+            logger: quiet
+        )
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await scheduler.run() }
+            try await eventually("a kept house", holds)
+            group.cancelAll()
+        }
+    }
+
+    /// The parents of partitions that are older than this many days.
+    private static func partitions(before days: Int, _ kit: Kit) async throws -> [String] {
+        try await kit.texts(
+            """
+            SELECT i.inhparent::regclass::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+            WHERE i.inhparent IN ('outbox'::regclass, 'inbox'::regclass) AND c.relkind = 'r'
+                AND to_date(right(c.relname, 8), 'YYYYMMDD') < current_date - \(Int32(days)) ORDER BY 1
+            """
+        )
+    }
+
+    private static func covers(_ table: String, days: ClosedRange<Int>, _ kit: Kit) async throws -> Bool {
+        try await kit.number(
+            """
+            SELECT count(*) FROM generate_series(\(Int32(days.lowerBound)), \(Int32(days.upperBound))) d
+            WHERE to_regclass(\(table) || to_char((now() AT TIME ZONE 'UTC')::date + d::int, '_YYYYMMDD')) IS NULL
+            """
+        ) == 0
+    }
+}

@@ -1,0 +1,139 @@
+import AMQP
+import Contracts
+import EventLoops
+import Foundation
+import Postgres
+import Primitives
+import TestSupport
+import Testing
+
+@testable import Messaging
+
+@Suite("The broker's objects")
+struct TopologyTests {
+    @Test("the partition of a subject is the first byte of its SHA-256, modulo 16, and stands in the routing key")
+    func partition() {
+        // SHA-256 of "abc" begins with ba, that of the empty text with e3.
+        #expect(Topology.partition(of: "abc") == 0xba % 16)
+        #expect(Topology.partition(of: "") == 0xe3 % 16)
+        #expect(Topology.routingKey(type: "user.created", subject: "") == "03.user.created")
+        #expect(Topology.routingKey(type: "user.created", subject: "abc") == "10.user.created")
+    }
+
+    @Test("with several queues each partition of each kind goes to exactly one")
+    func queues() {
+        let types = EventCatalogue.types(consumedBy: .transaction)
+        let queues = Topology.queues(of: .transaction, count: 4)
+        #expect(queues.map(\.name) == ["transaction.p0", "transaction.p1", "transaction.p2", "transaction.p3"])
+        let bindings = queues.flatMap(\.bindings)
+        #expect(bindings.count == 16 * types.count && Set(bindings).count == bindings.count)
+        #expect(queues[1].bindings.contains("05.user.created"))
+    }
+
+    @Test("policies are set, and one that drifted is set again")
+    func policies() async throws {
+        try await Kit.with { kit in
+            try await withTestVhost { vhost in
+                let management = TestManagement(vhost: vhost)
+                for definition in [nil, #"{"pattern":"x","definition":{"max-length":1},"apply-to":"queues"}"#] {
+                    if let definition {
+                        let path = "policies/\(vhost.name)/transfa-queues"
+                        try await vhost.management("PUT", path, body: definition)
+                    }
+                    let guardian = TopologyGuardian(
+                        configuration: try Broker.configuration(vhost.url),
+                        database: kit.events,
+                        management: management,
+                        logger: quiet
+                    )
+                    try await withThrowingDiscardingTaskGroup { group in
+                        group.addTask { await guardian.run() }
+                        try await eventually("everything declared") { await guardian.breaksWhenWhole != nil }
+                        group.cancelAll()
+                    }
+                    for policy in BrokerPolicy.all {
+                        #expect(try await management.definition(ofPolicy: policy.name) == policy.definition)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("a peer's queue deleted under load: relaying stops, the queue is made again, and nothing is lost")
+    func queueDeleted() async throws {
+        try await Kit.with { kit in
+            try await withTestVhost { vhost in
+                let broker = try Broker.configuration(vhost.url)
+                let users = (0..<10).map { _ in UUID() }
+                try await kit.withRelay(broker) {
+                    try await kit.credit(users, 0..<100)
+                    try await kit.awaitAllSent()
+                    try await kit.withConsumer(broker, Till().handlers()) {
+                        try await Self.load(kit, users, 100..<3_100) { amount in
+                            if amount == 1_100 { try await vhost.deleteQueue(Broker.queue) }
+                        }
+                        try await eventually("all events", within: .seconds(30)) {
+                            try await kit.number("SELECT count(*) FROM inbox") == 3_100
+                        }
+                    }
+                }
+                #expect(try await kit.number("SELECT sum(total)::bigint FROM sums") == 3_100 * 3_099 / 2)
+            }
+        }
+    }
+
+    @Test("a queue that another process makes again before this one looks is noticed all the same")
+    func queueDeletedWhileAway() async throws {
+        try await Kit.with { kit in
+            try await withTestVhost { vhost in
+                let broker = try Broker.configuration(vhost.url)
+                let users = (0..<10).map { _ in UUID() }
+                try await kit.withRelay(broker) {
+                    try await kit.credit(users, 0..<100)
+                    try await kit.awaitAllSent()
+                    try await kit.withConsumer(broker, Till().handlers()) {
+                        try await Self.load(kit, users, 100..<2_100) { amount in
+                            guard amount == 1_100 else { return }
+                            try await vhost.deleteQueue(Broker.queue)
+                            try await Self.makeQueue(broker)
+                            // The guardian may have looked neither before nor in between.
+                            try await vhost.closeConnections()
+                        }
+                        try await eventually("all events", within: .seconds(30)) {
+                            try await kit.number("SELECT count(*) FROM inbox") == 2_100
+                        }
+                    }
+                }
+                #expect(try await kit.number("SELECT sum(total)::bigint FROM sums") == 2_100 * 2_099 / 2)
+            }
+        }
+    }
+
+    /// What the guardian of another process would do after its quarantine.
+    private static func makeQueue(_ broker: AMQPConfiguration) async throws {
+        try await AMQPAdmin.withConnection(broker, logger: quiet) { admin in
+            try await admin.declareQueue(
+                Broker.queue,
+                kind: .quorum,
+                arguments: ["x-single-active-consumer": .bool(true)]
+            )
+            for binding in Topology.queues(of: .analytics).flatMap(\.bindings) {
+                try await admin.bind(queue: Broker.queue, exchange: Topology.exchange, routingKey: binding)
+            }
+        }
+    }
+
+    /// Commits ten events at a time, some hundreds a second.
+    private static func load(
+        _ kit: Kit,
+        _ users: [UUID],
+        _ amounts: Range<Int64>,
+        _ before: (Int64) async throws -> Void
+    ) async throws {
+        for amount in stride(from: amounts.lowerBound, to: amounts.upperBound, by: 10) {
+            try await before(amount)
+            try await kit.credit(users, amount..<amount + 10)
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import AnchorClient
+import Messaging
+import Primitives
+import TestSupport
+import Testing
+
+@testable import NotificationService
+
+@Suite("Webhooks", .serialized)
+struct WebhookTests {
+    @Test("a webhook and its event are stored together, once however often it is delivered, even at once")
+    func once() async throws {
+        try await withNotification { world in
+            let news = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        try await world.webhook("1-anc_et", "nip.transfer.successful", ["transfer": "5-anc_trsf"])
+                    }
+                }
+                return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(news == 1)
+            #expect(try await world.said() == ["provider.transfer_updated"])
+            #expect(try await world.database.psql("SELECT event_id, outcome FROM webhooks") == ["1-anc_et|published"])
+        }
+    }
+
+    @Test("each kind of webhook becomes its event; others are stored and say nothing")
+    func kinds() async throws {
+        try await withNotification { world in
+            try await world.webhook("1-anc_et", "book.transfer.failed", ["transfer": "5-anc_trsf"])
+            try await world.webhook("2-anc_et", "account.opened", ["account": "6-anc_acc"])
+            try await world.webhook("3-anc_et", "accountNumber.created", ["account": "6-anc_acc"])
+            try await world.webhook("4-anc_et", "nip.inbound.completed", ["inboundTransfer": "7-anc_inb_trsf"])
+            #expect(try await world.webhook("5-anc_et", "bills.successful"))
+            #expect(
+                try await world.said() == [
+                    "provider.transfer_updated", "provider.account_opened", "provider.account_opened",
+                    "provider.payment_received",
+                ]
+            )
+            #expect(
+                try await world.database.psql("SELECT subject FROM outbox ORDER BY position LIMIT 1") == ["5-anc_trsf"]
+            )
+            #expect(
+                try await world.database.psql("SELECT outcome FROM webhooks WHERE event_id = '5-anc_et'") == ["ignored"]
+            )
+        }
+    }
+
+    @Test("a verdict about a customer nobody has told of waits, and is published when the customer is")
+    func evidence() async throws {
+        try await withNotification { world in
+            #expect(try await world.verdict("1-anc_et", "manualReview"))
+            #expect(try await world.verdict("2-anc_et", "approved"))
+            #expect(try await world.said().isEmpty)
+            try await world.adaIsCustomer()
+            #expect(try await world.said() == ["customer.rejected", "customer.verified"])
+            try await world.adaIsCustomer()
+            #expect(try await world.said().count == 2)
+        }
+    }
+
+    @Test("a verdict and the news of its customer may come at the same moment: it is published either way")
+    func atOnce() async throws {
+        for _ in 0..<5 {
+            try await withNotification { world in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await world.verdict("1-anc_et", "approved") }
+                    group.addTask { try await world.adaIsCustomer() }
+                    try await group.waitForAll()
+                }
+                #expect(try await world.said() == ["customer.verified"])
+            }
+        }
+    }
+
+    @Test("that a customer is verified is said once, and no later message takes it back")
+    func verifiedForEver() async throws {
+        try await withNotification { world in
+            try await world.adaIsCustomer()
+            try await world.verdict("1-anc_et", "approved")
+            try await world.verdict("2-anc_et", "approved")
+            try await world.verdict("3-anc_et", "rejected")
+            #expect(try await world.said() == ["customer.verified"])
+        }
+    }
+}
+
+@Suite("Lost webhooks", .serialized)
+struct CheckCustomerTests {
+    @Test("the job asks until the provider has decided, and says it once")
+    func heals() async throws {
+        try await withNotification { world in
+            try await world.adaIsCustomer()
+            #expect(try await world.check() == .again(reason: "not_decided", after: nil))
+            world.provider.set(.approved)
+            #expect(try await world.check() == .done)
+            #expect(try await world.said() == ["customer.verified"])
+            try await world.verdict("1-anc_et", "approved")
+            #expect(try await world.said() == ["customer.verified"])
+        }
+    }
+
+    @Test("a refusal is said once and asked about again later, because details may be corrected")
+    func refusal() async throws {
+        try await withNotification { world in
+            try await world.adaIsCustomer()
+            world.provider.set(.rejected)
+            for _ in 0..<2 {
+                #expect(
+                    try await world.check() == .again(reason: "rejected", after: CheckCustomer.pauseAfterRefusal)
+                )
+            }
+            #expect(try await world.said() == ["customer.rejected"])
+            world.provider.set(.approved)
+            #expect(try await world.check() == .done)
+            #expect(try await world.said() == ["customer.rejected", "customer.verified"])
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Contracts
+import TestSupport
+import Testing
+
+extension WholeSuite {
+    @Suite struct PaymentTests {
+        @Test("of 200 payments at once from a wallet that covers 50, exactly 50 are accepted")
+        func storm() async throws {
+            let suite = try RunningSuite.current
+            let payer = try await suite.person("storm", funding: 50 * 1000)
+            let payee = try await suite.person("payee")
+            let orders = try (0..<200).map { _ in try PaymentOrder(from: payer, to: payee.username, 1000) }
+            let answers = try await suite.payAtOnce(orders)
+
+            #expect(answers.filter { $0.status == 202 }.count == 50)
+            let others = answers.filter { $0.status != 202 }
+            #expect(Set(others.map(\.status)) == [422])
+            #expect(Set(others.map { $0.error?.code }) == ["insufficient_funds"])
+            #expect(try await suite.brokenInvariants() == [])
+            try await eventually("all to end", within: .seconds(40), every: .milliseconds(200)) {
+                try await suite.openTransfers(of: payer) == 0
+            }
+            #expect(try await suite.wallet(payer) == WalletResource(available: 0, posted: 0, held: 0, currency: "NGN"))
+            #expect(try await suite.wallet(payee).posted == 50 * 1000)
+            #expect(try await suite.brokenInvariants() == [])
+        }
+
+        @Test("the same key 100 times at once is one payment with one answer; another body under it is refused")
+        func oneKey() async throws {
+            let suite = try RunningSuite.current
+            let payer = try await suite.person("onekey", funding: 100_000)
+            let payee = try await suite.person("payee")
+            let order = try PaymentOrder(from: payer, to: payee.username, 700)
+            let answers = try await suite.payAtOnce(Array(repeating: order, count: 100))
+
+            let accepted = answers.filter { $0.status == 202 }
+            #expect(accepted.count >= 1)
+            #expect(answers.allSatisfy { $0.status == 202 || $0.status == 409 })
+            #expect(Set(accepted.map(\.body)).count == 1)
+            #expect(accepted.filter { !$0.isReplay }.count == 1)
+            let again = try await suite.pay(order)
+            #expect(again.status == 202 && again.isReplay && again.body == accepted[0].body)
+
+            var other = try PaymentOrder(from: payer, to: payee.username, 800)
+            other.key = order.key
+            let refused = try await suite.pay(other)
+            #expect(refused.status == 422 && refused.error?.code == "idempotency_key_reused")
+            #expect(
+                try await suite.number("SELECT count(*) FROM transactions WHERE sender_id = '\(payer.id)'") == 1
+            )
+            let id = try accepted[0].decode(P2PResponse.self).transactionID
+            try await suite.await(id, "completed")
+            #expect(try await suite.wallet(payer).posted == 100_000 - 700)
+            #expect(try await suite.brokenInvariants() == [])
+        }
+
+        @Test("two people who pay each other at the same time lose and gain nothing")
+        func thereAndBack() async throws {
+            let suite = try RunningSuite.current
+            let ada = try await suite.person("ada", funding: 200_000)
+            let bola = try await suite.person("bola", funding: 200_000)
+            _ = try await suite.token(of: ada.subject)
+            let orders = try (0..<200).map { number in
+                number.isMultiple(of: 2)
+                    ? try PaymentOrder(from: ada, to: bola.username, 500 + Int64(number))
+                    : try PaymentOrder(from: bola, to: ada.username, 500 + Int64(number))
+            }
+            let answers = try await suite.payAtOnce(orders)
+            #expect(Set(answers.map(\.status)) == [202])
+            try await eventually("all to end", within: .seconds(40), every: .milliseconds(200)) {
+                try await suite.openTransfers(of: ada) + suite.openTransfers(of: bola) == 0
+            }
+            let adas = try await suite.wallet(ada)
+            let bolas = try await suite.wallet(bola)
+            #expect(adas.posted + bolas.posted == 400_000)
+            // Of each pair of payments bola's is one kobo larger.
+            #expect(adas.posted == 200_000 + 100)
+            #expect(try await suite.brokenInvariants() == [])
+        }
+    }
+
+    @Suite struct ApprovalTests {
+        @Test("a payment without an approval, or with one for another body or another person, is refused")
+        func missing() async throws {
+            let suite = try RunningSuite.current
+            let payer = try await suite.person("approval", funding: 50_000)
+            let payee = try await suite.person("payee", funding: 1000)
+            var order = try PaymentOrder(from: payer, to: payee.username, 900)
+            let small = try PaymentOrder(from: payer, to: payee.username, 1)
+
+            order.approval = nil
+            let without = try await suite.pay(order)
+            #expect(without.status == 403 && without.error?.code == "approval_required")
+
+            order.approval = small.approval
+            #expect(try await suite.pay(order).status == 403)
+
+            order.approval = try PaymentOrder.approve(order.body, by: payee)
+            #expect(try await suite.pay(order).status == 403)
+
+            #expect(try await suite.number("SELECT count(*) FROM transactions WHERE sender_id = '\(payer.id)'") == 0)
+            #expect(try await suite.wallet(payer).available == 50_000)
+        }
+
+        @Test("an approval works once")
+        func replay() async throws {
+            let suite = try RunningSuite.current
+            let payer = try await suite.person("replay", funding: 50_000)
+            let payee = try await suite.person("payee")
+            let first = try PaymentOrder(from: payer, to: payee.username, 900)
+            #expect(try await suite.pay(first).status == 202)
+            var second = first
+            second.key = "system-second"
+            let refused = try await suite.pay(second)
+            #expect(refused.status == 403 && refused.error?.code == "approval_used")
+            #expect(try await suite.number("SELECT count(*) FROM transactions WHERE sender_id = '\(payer.id)'") == 1)
+        }
+    }
+}

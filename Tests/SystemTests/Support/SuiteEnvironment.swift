@@ -1,0 +1,107 @@
+import Contracts
+import Foundation
+import TestSupport
+
+/// The addresses, secrets and databases of one running suite.
+struct SuiteEnvironment: Sendable {
+    static let sandbox = "sandbox"
+    static let names = ServiceName.allCases.map(\.rawValue)
+    static let authorizedParty = "https://app.sandbox.transfa.test"
+    static let issuer = "https://clerk.sandbox.transfa.test"
+
+    let databases: [String: TestDatabase]
+    let internalToken = Self.secret(24)
+    let webhookToken = String(Self.secret(12).prefix(10))
+    private let apiKey = Self.secret(24)
+    private let keys: [String: String]
+    private let ports: [String: Int]
+    private let internalPorts: [String: Int]
+    private let pushPort: Int
+    private let rabbitmq: String
+    private let management: String
+    private let redis: String
+
+    init(databases: [String: TestDatabase], vhost: TestVhost, redis: String) throws {
+        self.databases = databases
+        self.rabbitmq = vhost.url
+        self.management = vhost.managementURL
+        self.redis = redis
+        self.pushPort = try freePort()
+        var ports: [String: Int] = [:]
+        var internalPorts: [String: Int] = [:]
+        for name in Self.names + [Self.sandbox] {
+            ports[name] = try freePort()
+            internalPorts[name] = try freePort()
+        }
+        self.ports = ports
+        self.internalPorts = internalPorts
+        let names = ["MASTER_KEYS", "APPROVAL_SIGNING_KEY", "PIN_PEPPER", "BLIND_INDEX_KEY"]
+        self.keys = Dictionary(uniqueKeysWithValues: names.map { ($0, Self.key()) })
+    }
+
+    /// Where clients call a service or the sandbox.
+    func publicURL(_ name: String) -> String { "http://127.0.0.1:\(self.ports[name] ?? 0)" }
+
+    /// Where peers and operators call a service.
+    func internalURL(_ name: String) -> String { "http://127.0.0.1:\(self.internalPorts[name] ?? 0)" }
+
+    /// What `transfactl` reads.
+    var tool: [String: String] {
+        var values = ["INTERNAL_TOKEN": self.internalToken]
+        for name in Self.names + [Self.sandbox] {
+            values["\(name.uppercased())_URL"] = self.publicURL(name)
+            values["\(name.uppercased())_INTERNAL_URL"] = self.internalURL(name)
+        }
+        return values
+    }
+
+    /// What one service reads.
+    func variables(of name: String) -> [String: String] {
+        var values = self.tool
+        values["HOST"] = "127.0.0.1"
+        values["PORT"] = "\(self.ports[name] ?? 0)"
+        values["ANCHOR_API_KEY"] = self.apiKey
+        values["ANCHOR_WEBHOOK_TOKEN"] = self.webhookToken
+        values["CLERK_ISSUER"] = Self.issuer
+        values["LOG_LEVEL"] = "info"
+        if name == Self.sandbox {
+            values["ANCHOR_WEBHOOK_URL"] = "\(self.publicURL("notification"))/webhooks/anchor"
+            values["APNS_PORT"] = "\(self.pushPort)"
+            return values
+        }
+        let own = [
+            "INTERNAL_PORT": "\(self.internalPorts[name] ?? 0)", "INTERNAL_HOST": "127.0.0.1",
+            "TRANSFA_PROFILE": "sandbox", "SHUTDOWN_GRACE_SECONDS": "5",
+            "DATABASE_URL": self.databases[name]?.handlerURL ?? "",
+            "WORKER_DATABASE_URL": self.databases[name]?.workerURL ?? "",
+            "RABBITMQ_URL": self.rabbitmq, "RABBITMQ_MANAGEMENT_URL": self.management, "REDIS_URL": self.redis,
+            "CLERK_JWKS_URL": "\(self.publicURL(Self.sandbox))/.well-known/jwks.json",
+            "CLERK_AUTHORIZED_PARTIES": Self.authorizedParty,
+            "ANCHOR_BASE_URL": self.publicURL(Self.sandbox),
+            "APNS_URL": "http://127.0.0.1:\(self.pushPort)",
+        ]
+        return values.merging(own) { $1 }.merging(self.secrets(of: name)) { $1 }
+    }
+
+    /// What the migrations of a service read.
+    func migrationVariables(of name: String) -> [String: String] {
+        self.variables(of: name).merging(["MIGRATION_DATABASE_URL": self.databases[name]?.ownerURL ?? ""]) { $1 }
+    }
+
+    private func secrets(of name: String) -> [String: String] {
+        switch name {
+        case "auth":
+            var own = self.keys.filter { $0.key != "BLIND_INDEX_KEY" }
+            own["MASTER_KEYS"] = "run:\(self.keys["MASTER_KEYS"] ?? "")"
+            return own
+        case "customer": return self.keys.filter { $0.key == "BLIND_INDEX_KEY" }
+        default: return [:]
+        }
+    }
+
+    private static func key() -> String { Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString() }
+
+    private static func secret(_ length: Int) -> String {
+        String((0..<length).map { _ in "abcdefghijkmnpqrstuvwxyz23456789".randomElement() ?? "a" })
+    }
+}

@@ -1,0 +1,166 @@
+import Contracts
+import Foundation
+import Sealing
+import TestSupport
+import Testing
+
+extension WholeSuite {
+    @Suite struct WebhookTests {
+        @Test("a webhook that is forged, altered or not signed is refused with 401 and stored nowhere")
+        func forged() async throws {
+            let suite = try RunningSuite.current
+            let body = Array(#"{"data":{"id":"evt-forged","type":"payment.settled","attributes":{}}}"#.utf8)
+            let good = WebhookSignature.anchor(body: body, token: suite.environment.webhookToken)
+            let forged = WebhookSignature.anchor(body: body, token: "guessed")
+            let url = suite.environment.publicURL("notification") + "/webhooks/anchor"
+            let before = try await suite.number("SELECT count(*) FROM webhooks", of: "notification")
+            let refused = [
+                try await suite.send("POST", url, body: body),
+                try await suite.send("POST", url, headers: [WebhookSignature.anchorHeader: forged], body: body),
+                try await suite.send("POST", url, headers: [WebhookSignature.anchorHeader: good], body: body + [0x20]),
+            ]
+            #expect(refused.map(\.status) == [401, 401, 401])
+            #expect(refused.allSatisfy { $0.error?.code != nil })
+            #expect(try await suite.number("SELECT count(*) FROM webhooks", of: "notification") == before)
+        }
+
+        @Test("money told of three times over, by events of all kinds and without the wrapper, is credited once")
+        func duplicated() async throws {
+            let suite = try RunningSuite.current
+            let person = try await suite.person("inbound")
+            try await suite.withSwitches(#""webhookCopies":3,"webhookWrapped":false"#) {
+                for events in ["repeated", "both", "nip", "payment"] {
+                    let order = #"{"amount":2500,"events":"\#(events)"}"#
+                    let path = "/sandbox/accounts/\(person.accountNumber)/fund"
+                    #expect(try await suite.sandbox("POST", path, order).status == 201)
+                }
+                try await eventually("four credits", within: .seconds(30), every: .milliseconds(100)) {
+                    try await suite.wallet(person).posted == 4 * 2500
+                }
+                try await suite.quiet()
+            }
+            #expect(try await suite.wallet(person).posted == 4 * 2500)
+            let sql = "SELECT count(*) FROM inbound_payments WHERE user_id = '\(person.id)'"
+            #expect(try await suite.number(sql) == 4)
+            #expect(try await suite.brokenInvariants() == [])
+        }
+
+        @Test("an order that the provider took without answering, and whose webhooks are lost, is found by asking")
+        func answerLost() async throws {
+            let suite = try RunningSuite.current
+            let payer = try await suite.person("lost", funding: 20_000)
+            let payee = try await suite.person("payee")
+            try await suite.withSwitches(#""webhooksEnabled":false"#) {
+                try await suite.fault("drop-after")
+                let id = try await suite.pay(from: payer, to: payee, 1500)
+                try await suite.await(id, "unknown")
+                let wallet = try await suite.wallet(payer)
+                #expect(wallet.held == 1500 && wallet.posted == 20_000 && wallet.available == 18_500)
+                try await suite.leap("the transfer to be completed") {
+                    try await suite.state(id) == "completed"
+                }
+                #expect(try await suite.acceptedByProvider(id) == 1)
+            }
+            #expect(try await suite.wallet(payer).posted == 18_500)
+            #expect(try await suite.wallet(payee).posted == 1500)
+            #expect(try await suite.brokenInvariants() == [])
+        }
+
+        @Test("a transfer that fails at the bank gives money and free slot back")
+        func failed() async throws {
+            let suite = try RunningSuite.current
+            let payer = try await suite.person("failed", funding: 20_000)
+            let payee = try await suite.person("payee")
+            try await suite.addBankAccount(of: payee)
+            try await suite.withSwitches(#""transferOutcome":"failed""#) {
+                let id = try await suite.pay(from: payer, to: payee, 1500)
+                try await suite.await(id, "failed", within: .seconds(30))
+                #expect(
+                    try await suite.rows("transaction", "SELECT route FROM transactions WHERE id = '\(id)'") == [
+                        "external"
+                    ]
+                )
+            }
+            let wallet = try await suite.wallet(payer)
+            #expect(wallet == WalletResource(available: 20_000, posted: 20_000, held: 0, currency: "NGN"))
+            let slots = "SELECT slots_used FROM receiving_counters WHERE user_id = '\(payee.id)'"
+            #expect(try await suite.number(slots) == 0)
+            #expect(try await suite.brokenInvariants() == [])
+        }
+
+        @Test("a transfer that the bank returns after its completion gives the money back")
+        func reversed() async throws {
+            let suite = try RunningSuite.current
+            let payer = try await suite.person("reversed", funding: 20_000)
+            let payee = try await suite.person("payee")
+            try await suite.addBankAccount(of: payee)
+            let id = try await suite.pay(from: payer, to: payee, 1500)
+            try await suite.await(id, "completed", within: .seconds(30))
+            #expect(try await suite.wallet(payer).posted == 18_500)
+            let reference = "trf-\(id.uuidString.lowercased())"
+            let path = "/sandbox/transfers/\(reference)/outcome"
+            #expect(try await suite.sandbox("POST", path, #"{"outcome":"reversed"}"#).status == 200)
+            try await suite.await(id, "reversed", within: .seconds(30))
+            #expect(try await suite.wallet(payer).available == 20_000)
+            #expect(try await suite.brokenInvariants() == [])
+        }
+
+        @Test("webhooks that come late, twice and in the wrong order end in the same books")
+        func disorder() async throws {
+            let suite = try RunningSuite.current
+            let payer = try await suite.person("disorder", funding: 20_000)
+            let payee = try await suite.person("payee")
+            try await suite.addBankAccount(of: payee)
+            try await suite.withSwitches(#""webhookCopies":2,"webhookDelayMs":300,"webhookReorderMs":700"#) {
+                for amount in 101...110 { _ = try await suite.pay(from: payer, to: payee, Int64(amount)) }
+                try await eventually("all to end", within: .seconds(40), every: .milliseconds(200)) {
+                    try await suite.openTransfers(of: payer) == 0
+                }
+                try await suite.quiet()
+            }
+            let sum = Int64((101...110).reduce(0, +))
+            #expect(try await suite.wallet(payer).posted == 20_000 - sum)
+            #expect(try await suite.brokenInvariants() == [])
+        }
+    }
+}
+
+extension RunningSuite {
+    /// Runs `body` with some of the sandbox's switches set, and sets them back.
+    func withSwitches(_ members: String, _ body: () async throws -> Void) async throws {
+        let usual = """
+            {"webhookCopies":1,"webhookWrapped":true,"webhooksEnabled":true,"transferOutcome":"completed",\
+            "webhookDelayMs":0,"webhookReorderMs":0}
+            """
+        let answer = try await self.sandbox("PATCH", "/sandbox/switches", "{\(members)}")
+        guard answer.status == 200 else { throw TestFailure("the switches: \(answer.text)") }
+        do {
+            try await body()
+            try await self.sandbox("PATCH", "/sandbox/switches", usual)
+        } catch {
+            try await self.sandbox("PATCH", "/sandbox/switches", usual)
+            throw error
+        }
+    }
+
+    /// Lets the next order of a transfer go wrong.
+    func fault(_ fault: String) async throws {
+        let rule = #"{"fault":"\#(fault)","method":"POST","path":"/api/v1/transfers","count":1}"#
+        let answer = try await self.sandbox("POST", "/sandbox/faults", rule)
+        guard (200..<300).contains(answer.status) else { throw TestFailure("the fault: \(answer.text)") }
+    }
+
+    /// Until no message of the provider is on its way to the ledger.
+    func quiet() async throws {
+        let jobs = "SELECT count(*) FROM jobs WHERE state IN ('queued', 'running') AND kind <> 'submit_transfer'"
+        let outbox = "SELECT count(*) FROM outbox WHERE published_at IS NULL"
+        try await eventually("the messages to be handled", within: .seconds(30), every: .milliseconds(200)) {
+            let told = try await self.number("SELECT count(*) FROM webhooks", of: "notification")
+            try await Task.sleep(for: .milliseconds(800))
+            guard try await self.number("SELECT count(*) FROM webhooks", of: "notification") == told else {
+                return false
+            }
+            return try await self.number(jobs) + self.number(outbox, of: "notification") == 0
+        }
+    }
+}
