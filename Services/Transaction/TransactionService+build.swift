@@ -52,16 +52,18 @@ struct TransactionParts {
             deadline: SubmissionStore.callDeadline,
             circuit: circuit
         )
+        let provider = AnchorTransfers(client: client, circuit: circuit, clock: self.host.clock)
         return TransactionJobs.make(
             submit: SubmitTransfers(
                 database: work,
                 store: store,
-                provider: AnchorTransfers(client: client, circuit: circuit, clock: self.host.clock),
+                provider: provider,
                 clock: self.host.clock,
                 logger: self.host.logger
             ),
             facts: ApplyTransferFacts(database: work, store: store),
-            credits: CreditWallets(database: work, store: store)
+            credits: CreditWallets(database: work, store: store),
+            check: CheckTransfer(database: work, store: store, provider: provider)
         )
     }
 

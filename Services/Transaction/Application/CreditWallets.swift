@@ -20,7 +20,7 @@ struct CreditWallets: Sendable {
                         // Money of a transfer of ours that came back: the provider says how it stands.
                         if let id = result.transaction {
                             try await transaction.requeue(
-                                TransactionJob.submit,
+                                TransactionJob.check,
                                 key: id.lowercased,
                                 subject: id.lowercased
                             )

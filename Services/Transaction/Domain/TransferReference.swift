@@ -5,6 +5,9 @@ import Primitives
 enum TransferReference {
     private static let prefix = "trf-"
 
+    /// The reference of a transfer.
+    static func text(of transaction: UUID) -> String { self.prefix + transaction.lowercased }
+
     /// The transaction id inside a reference of ours; nil for anybody else's.
     static func transaction(in reference: String) -> UUID? {
         guard reference.hasPrefix(Self.prefix) else { return nil }

@@ -5,6 +5,7 @@ enum TransactionJob {
     static let submit: JobKind = "submit_transfer"
     static let fact: JobKind = "apply_transfer_fact"
     static let credit: JobKind = "credit_wallet"
+    static let check: JobKind = "check_transfer"
 }
 
 /// Job -> what runs it.
@@ -15,7 +16,8 @@ enum TransactionJobs {
     static func make(
         submit: SubmitTransfers,
         facts: ApplyTransferFacts,
-        credits: CreditWallets
+        credits: CreditWallets,
+        check: CheckTransfer
     ) -> [JobDefinition] {
         [
             JobDefinition(
@@ -38,6 +40,7 @@ enum TransactionJobs {
                 concurrency: 1,
                 firstPause: .milliseconds(500)
             ) { await credits($0) },
+            JobDefinition(TransactionJob.check, firstPause: .seconds(10)) { try await check($0) },
         ]
     }
 }
