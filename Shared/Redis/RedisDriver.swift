@@ -51,8 +51,9 @@ actor RedisDriver {
     // MARK: Events: each enters here and leaves through `leave`
 
     func bellRang() {
-        if self.gate.isStopping { self.beginStop() }
+        // First what was accepted before the stop: the gate takes nothing after it.
         self.transmitQueue()
+        if self.gate.isStopping { self.beginStop() }
         self.leave()
     }
 
@@ -115,7 +116,7 @@ actor RedisDriver {
             commandCount: submission.commands.count,
             byteCount: submission.byteCount
         )
-        guard case .ready = self.phase, !self.isStopping else {
+        guard case .ready = self.phase else {
             self.freed.commands += batch.commandCount
             self.freed.bytes += batch.byteCount
             return self.conclude(batch, RedisError(.unavailable, "not connected"))

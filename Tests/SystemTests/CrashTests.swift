@@ -97,7 +97,7 @@ extension RunningSuite {
 
     /// Waits until all transfers of somebody have ended, at first in real time.
     func end(of person: Person) async throws {
-        let soon = try? await eventually("all to end", within: .seconds(8), every: .milliseconds(100)) {
+        let soon = try? await eventually("all to end", within: .seconds(3), every: .milliseconds(100)) {
             try await self.openTransfers(of: person) == 0 ? true : nil
         }
         guard soon != true else { return }

@@ -49,7 +49,7 @@ extension WholeSuite {
                 try await suite.number("SELECT count(*) FROM transactions WHERE sender_id = '\(payer.id)'") == 1
             )
             let id = try accepted[0].decode(P2PResponse.self).transactionID
-            try await suite.await(id, "completed")
+            try await suite.await(id, "completed", within: .seconds(40))
             #expect(try await suite.wallet(payer).posted == 100_000 - 700)
             #expect(try await suite.brokenInvariants() == [])
         }

@@ -30,6 +30,7 @@ listen_addresses = '127.0.0.1'
 port = $port
 unix_socket_directories = '$socket'
 max_connections = 400
+track_commit_timestamp = on
 shared_buffers = 256MB
 max_wal_size = 2GB
 checkpoint_timeout = 15min

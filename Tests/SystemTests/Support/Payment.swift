@@ -129,7 +129,7 @@ extension RunningSuite {
     func leap(_ what: String, _ done: () async throws -> Bool) async throws {
         for leap in 1...8 {
             try await self.setClocks(leap * 600)
-            let isDone = try? await eventually(what, within: .seconds(4), every: .milliseconds(100)) {
+            let isDone = try? await eventually(what, within: .seconds(3), every: .milliseconds(100)) {
                 try await done() ? true : nil
             }
             if isDone == true {
