@@ -250,7 +250,7 @@ let tests: [Target] = [
         "System",
         [
             "TestSupport", "Primitives", "Postgres", "EventLoops", "Sealing", contracts, asyncHTTPClient, crypto,
-            jwtKit, nioCore,
+            jwtKit, nioCore, nioHTTP1,
         ]
     ),
 ]

@@ -104,7 +104,7 @@ struct ScheduleTests {
             """
             SELECT i.inhparent::regclass::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
             WHERE i.inhparent IN ('outbox'::regclass, 'inbox'::regclass) AND c.relkind = 'r'
-                AND to_date(right(c.relname, 8), 'YYYYMMDD') < current_date - \(Int32(days)) ORDER BY 1
+                AND right(c.relname, 8) < to_char(current_date - \(Int32(days)), 'YYYYMMDD') ORDER BY 1
             """
         )
     }

@@ -29,7 +29,7 @@ start_ticker() {
         # The parent may be killed without a chance to stop this loop.
         while sleep "$every" && kill -0 "$$" 2>/dev/null; do
             local seconds=$((SECONDS - step_started)) newest=""
-            [[ -n $log && -s $log ]] && newest=$(tail -c 400 "$log" | tr '\r' '\n' | grep -v '^[[:space:]]*$' | tail -n 1)
+            [[ -n $log && -s $log ]] && newest=$(tail -c 400 "$log" | tr '\r' '\n' | grep -av '^[[:space:]]*$' | tail -n 1)
             printf '    ... %s, %s so far%s\n' "$title" "$(elapsed_text "$seconds")" "${newest:+: ${newest:0:90}}"
         done
     ) &
