@@ -177,6 +177,12 @@ let tests: [Target] = [
         path: "Tests/TestSupport",
         swiftSettings: wrapper
     ),
+    .target(
+        name: "ServiceTestSupport",
+        dependencies: ["TestSupport", "Messaging", "Postgres", "AMQP", "Primitives", contracts, logging],
+        path: "Tests/ServiceTestSupport",
+        swiftSettings: wrapper
+    ),
     test("EventLoops", ["EventLoops"]),
     test("Primitives", ["Primitives"]),
     test("Postgres", ["Postgres", "EventLoops", "TestSupport", logging]),
@@ -207,14 +213,16 @@ let tests: [Target] = [
     test(
         "Auth",
         [
-            "AuthService", "TestSupport", "Messaging", "Postgres", "AMQP", "Sealing", "Primitives", contracts, crypto,
+            "AuthService", "ServiceTestSupport", "TestSupport", "Messaging", "Postgres", "AMQP", "Sealing",
+            "Primitives", contracts, crypto,
             logging,
         ]
     ),
     test(
         "Customer",
         [
-            "CustomerService", "ServiceKit", "AnchorClient", "TestSupport", "Messaging", "Postgres", "AMQP", "Sealing",
+            "CustomerService", "ServiceKit", "AnchorClient", "ServiceTestSupport", "TestSupport", "Messaging",
+            "Postgres", "AMQP", "Sealing",
             "Primitives", "EventLoops", contracts, logging,
         ]
     ),
@@ -222,7 +230,8 @@ let tests: [Target] = [
     test(
         "Account",
         [
-            "AccountService", "AnchorClient", "TestSupport", "ServiceKit", "Messaging", "Postgres", "Primitives",
+            "AccountService", "AnchorClient", "ServiceTestSupport", "TestSupport", "ServiceKit", "Messaging",
+            "Postgres", "Primitives",
             "Sealing",
             contracts, logging,
         ]
@@ -230,20 +239,25 @@ let tests: [Target] = [
     test(
         "Notification",
         [
-            "NotificationService", "AnchorClient", "TestSupport", "ServiceKit", "Messaging", "Postgres", "Primitives",
+            "NotificationService", "AnchorClient", "ServiceTestSupport", "TestSupport", "ServiceKit", "Messaging",
+            "Postgres", "Primitives",
             "Sealing", contracts, logging,
         ]
     ),
     test(
         "Subscription",
         [
-            "SubscriptionService", "ServiceKit", "TestSupport", "Messaging", "Postgres", "AMQP", "Primitives",
+            "SubscriptionService", "ServiceKit", "ServiceTestSupport", "TestSupport", "Messaging", "Postgres", "AMQP",
+            "Primitives",
             contracts, logging,
         ]
     ),
     test(
         "Analytics",
-        ["AnalyticsService", "TestSupport", "Messaging", "Postgres", "AMQP", "Primitives", contracts, logging]
+        [
+            "AnalyticsService", "ServiceTestSupport", "TestSupport", "Messaging", "Postgres", "AMQP", "Primitives",
+            contracts, logging,
+        ]
     ),
     test("Tidy", []),
     test(

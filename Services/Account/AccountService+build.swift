@@ -43,7 +43,7 @@ struct AccountParts {
             baseURL: self.configuration.anchorURL,
             apiKey: self.configuration.anchorKey,
             http: self.host.http,
-            deadline: ProviderCallLog.deadline,
+            deadline: ProviderCalls.deadline,
             circuit: AnchorCircuit(time: self.host.clock)
         )
         return AccountJobs.make(
@@ -51,7 +51,7 @@ struct AccountParts {
                 database: work,
                 accounts: self.accounts,
                 provider: provider,
-                calls: ProviderCallLog(database: work)
+                calls: ProviderCalls(database: work)
             ),
             fetchAccount: FetchAccount(
                 database: work,

@@ -50,10 +50,10 @@ struct CustomerParts {
             baseURL: self.configuration.anchorURL,
             apiKey: self.configuration.anchorKey,
             http: self.host.http,
-            deadline: ProviderCallLog.deadline,
+            deadline: ProviderCalls.deadline,
             circuit: AnchorCircuit(time: self.host.clock)
         )
-        let calls = ProviderCallLog(database: work)
+        let calls = ProviderCalls(database: work)
         let openDetails = OpenDetails(keys: self.host.dataKeys)
         return CustomerJobs.make(
             createCustomer: CreateCustomer(

@@ -57,6 +57,31 @@ extension AnchorError {
     }
 }
 
+extension AnchorError {
+    /// What is left to do for work that can be repeated.
+    public enum Remedy: Sendable, Hashable {
+        /// The provider said no: a repetition gets the same answer.
+        case refused(AnchorRefusalCode)
+        /// What was asked for is not there.
+        case absent
+        /// Repeat, after this pause if there is one; `reason` is a code without payloads.
+        case repeatLater(reason: String, after: Duration?)
+    }
+
+    /// What is left to do; whether a call that moves money may be repeated says `mayHaveBeenSent`.
+    public var remedy: Remedy {
+        switch self {
+        case .refused(_, _, let code): .refused(code)
+        case .notFound: .absent
+        case .rateLimited(let pause): .repeatLater(reason: "rate_limited", after: pause)
+        // Somebody has to mend the key; the work waits for it.
+        case .unauthorised: .repeatLater(reason: "unauthorised", after: .seconds(60))
+        case .unavailable, .timedOut, .connectionLost, .cancelled, .circuitOpen, .malformed:
+            .repeatLater(reason: self.description, after: nil)
+        }
+    }
+}
+
 extension AnchorError: CustomStringConvertible {
     /// One line for logs and job rows.
     public var description: String {

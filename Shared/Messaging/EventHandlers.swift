@@ -1,19 +1,19 @@
 public import Contracts
-import Foundation
+package import Foundation
 
 /// What a service does when something happens elsewhere: one handler per kind of event.
 ///
 /// A handler only writes to the service's own database, inside the transaction it is given. Anything slow or external
 /// becomes a job. It must give the same result when events of different subjects come in another order.
 public struct EventHandlers: Sendable {
-    typealias Handle = @Sendable (EventAttributes, Data, EventTransaction) async throws -> Void
+    package typealias Handle = @Sendable (EventAttributes, Data, EventTransaction) async throws -> Void
 
-    struct Entry: Sendable {
-        let majorVersion: Int
-        let handle: Handle
+    package struct Entry: Sendable {
+        package let majorVersion: Int
+        package let handle: Handle
     }
 
-    private(set) var entries: [EventType: Entry] = [:]
+    package private(set) var entries: [EventType: Entry] = [:]
 
     /// Starts without handlers.
     public init() {}

@@ -30,7 +30,27 @@ public struct Job: Sendable {
     public let cause: Cause
     /// Nobody else runs the job before this time.
     public let leaseUntil: Date
-    let owner: UUID
+    package let owner: UUID
+
+    package init(
+        id: UUID,
+        key: String,
+        subject: String?,
+        payload: String,
+        attempt: Int,
+        cause: Cause,
+        leaseUntil: Date,
+        owner: UUID
+    ) {
+        self.id = id
+        self.key = key
+        self.subject = subject
+        self.payload = payload
+        self.attempt = attempt
+        self.cause = cause
+        self.leaseUntil = leaseUntil
+        self.owner = owner
+    }
 
     /// Reads the payload.
     public func payload<Value: Decodable>(as type: Value.Type) throws -> Value {
@@ -72,6 +92,12 @@ public enum JobOutcome: Sendable, Equatable {
     case cancelled(reason: String)
 }
 
+/// An error that knows what it means for the job it ended.
+public protocol JobError: Error {
+    /// How the job ended; nil for an error that only says to run it again.
+    var jobOutcome: JobOutcome? { get }
+}
+
 /// How jobs of one kind are run.
 public struct JobDefinition: Sendable {
     /// Runs a batch; the answers are in the order of the jobs.
@@ -83,7 +109,7 @@ public struct JobDefinition: Sendable {
     let lease: Duration
     let firstPause: Duration
     let maximumPause: Duration
-    let run: Run
+    package let run: Run
 
     /// Jobs that are run in batches.
     ///
@@ -109,7 +135,7 @@ public struct JobDefinition: Sendable {
 
     /// Jobs that are run one by one.
     ///
-    /// An error is a reason to run the job again.
+    /// An error is a reason to run the job again, unless it is a `JobError` that says otherwise.
     public init(
         _ kind: JobKind,
         concurrency: Int = 4,
@@ -130,6 +156,8 @@ public struct JobDefinition: Sendable {
             for job in jobs {
                 do {
                     outcomes.append(try await run(job))
+                } catch let error as any JobError {
+                    outcomes.append(error.jobOutcome ?? .again(reason: BatchProcessor.code(of: error), after: nil))
                 } catch {
                     outcomes.append(.again(reason: BatchProcessor.code(of: error), after: nil))
                 }

@@ -2,6 +2,7 @@ import AnchorClient
 import Contracts
 import Messaging
 import Primitives
+import ServiceTestSupport
 import TestSupport
 import Testing
 

@@ -5,6 +5,7 @@ import Messaging
 import Primitives
 import Sealing
 import ServiceKit
+import ServiceTestSupport
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Primitives
+import ServiceTestSupport
 import Testing
 
 @testable import AnalyticsService

@@ -4,6 +4,7 @@ import Foundation
 import Messaging
 import Primitives
 import Sealing
+import ServiceTestSupport
 import Testing
 
 @testable import AuthService

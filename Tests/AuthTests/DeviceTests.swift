@@ -3,6 +3,7 @@ import Foundation
 import Messaging
 import Primitives
 import Sealing
+import ServiceTestSupport
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import Messaging
 import Postgres
 import Primitives
 import Sealing
+import ServiceTestSupport
 import TestSupport
 import Testing
 

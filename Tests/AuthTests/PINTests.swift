@@ -1,5 +1,6 @@
 import Messaging
 import Primitives
+import ServiceTestSupport
 import Testing
 
 @testable import AuthService

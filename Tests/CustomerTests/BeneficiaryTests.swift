@@ -4,6 +4,7 @@ import Foundation
 import Messaging
 import Postgres
 import Primitives
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -75,7 +76,7 @@ struct BeneficiaryTests {
             #expect(try await self.verify(added, in: world) == .again(reason: "connection lost", after: nil))
             #expect(try await self.verify(added, in: world) == .done)
             #expect(world.provider.counterpartyCount == 1)
-            #expect(try await world.said().map(\.type) == ["beneficiary.added"])
+            #expect(try await world.said() == ["beneficiary.added"])
         }
     }
 
@@ -127,7 +128,7 @@ struct BeneficiaryTests {
             try await world.asAda { try await remove(one.id, user: world.ada, in: $0) }
             #expect(try await world.beneficiaries.findDefault(world.ada, on: world.work) == nil)
             #expect(
-                try await world.said().map(\.type) == [
+                try await world.said() == [
                     "beneficiary.added", "beneficiary.added", "beneficiary.defaulted", "beneficiary.removed",
                     "beneficiary.defaulted", "beneficiary.removed", "beneficiary.defaulted",
                 ]

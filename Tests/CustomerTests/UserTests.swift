@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Messaging
 import Primitives
+import ServiceTestSupport
 import Testing
 
 @testable import CustomerService
@@ -22,7 +23,7 @@ struct UserTests {
             _ = try await self.change(SettingsRequest(allowSending: true), in: world)
             #expect(try await world.said().isEmpty)
             for _ in 0..<2 { _ = try await self.change(SettingsRequest(allowSending: false), in: world) }
-            #expect(try await world.said().map(\.type) == ["user.settings_changed"])
+            #expect(try await world.said() == ["user.settings_changed"])
             let event = try await world.last(UserSettingsChanged.self)
             #expect(event?.allowSending == false && event?.receivingPreference == .known(.external))
         }
@@ -47,7 +48,7 @@ struct UserTests {
                     try await RestrictUser(users: world.users)(order, user: world.ada, in: transaction)
                 }
             }
-            #expect(try await world.said().map(\.type) == ["user.restricted"])
+            #expect(try await world.said() == ["user.restricted"])
             #expect(try await world.last(UserRestricted.self)?.reason == "fraud_review")
             await #expect(throws: CustomerError.userNotFound) {
                 try await world.work.transaction(cause: Cause()) { transaction in

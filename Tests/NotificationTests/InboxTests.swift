@@ -3,6 +3,7 @@ import Foundation
 import Messaging
 import Postgres
 import Primitives
+import ServiceTestSupport
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Messaging
 import Primitives
+import ServiceTestSupport
 import Testing
 
 @testable import SubscriptionService

@@ -11,7 +11,7 @@ struct OpenAccount: Sendable {
     let database: EventDatabase
     let accounts: AccountStore
     let provider: any AccountProvider
-    let calls: ProviderCallLog
+    let calls: ProviderCalls
 
     /// How long a call whose answer was lost may still be carried out.
     static let settlingTime = Duration.seconds(15)

@@ -13,7 +13,7 @@ struct StartVerification: Sendable {
     let users: CustomerUserStore
     let openDetails: OpenDetails
     let provider: any CustomerProvider
-    let calls: ProviderCallLog
+    let calls: ProviderCalls
 
     /// Runs the job; its key is the user id.
     func callAsFunction(_ job: Job) async throws -> JobOutcome {

@@ -15,7 +15,7 @@ struct VerifyBeneficiary: Sendable {
     let keys: any DataKeys
     let provider: any CustomerProvider
     let banks: BankDirectory
-    let calls: ProviderCallLog
+    let calls: ProviderCalls
 
     /// What the bank says.
     private enum Answer {

@@ -71,14 +71,10 @@ extension JobOutcome {
     ///
     /// Reasons are codes: they stand in a table that people read.
     init(_ error: AnchorError) {
-        switch error {
-        case .refused(_, _, let code): self = .again(reason: "refused_\(code.rawValue)", after: .seconds(300))
-        case .notFound: self = .again(reason: "not_found_at_provider", after: nil)
-        case .rateLimited(let pause): self = .again(reason: "rate_limited", after: pause)
-        // Somebody has to mend the key; the work waits for it.
-        case .unauthorised: self = .again(reason: "unauthorised", after: .seconds(60))
-        case .unavailable, .timedOut, .connectionLost, .cancelled, .circuitOpen, .malformed:
-            self = .again(reason: error.description, after: nil)
+        switch error.remedy {
+        case .refused(let code): self = .again(reason: "refused_\(code.rawValue)", after: .seconds(300))
+        case .absent: self = .again(reason: "not_found_at_provider", after: nil)
+        case .repeatLater(let reason, let pause): self = .again(reason: reason, after: pause)
         }
     }
 }

@@ -1,4 +1,5 @@
 import EventLoops
+public import Messaging
 public import Primitives
 public import Sealing
 
@@ -11,7 +12,7 @@ public protocol DataKeys: Sendable {
 }
 
 /// Why there is no key now.
-public enum DataKeyError: Error, Sendable, Equatable, APIErrorConvertible {
+public enum DataKeyError: Error, Sendable, Equatable, APIErrorConvertible, JobError {
     /// The owner of the keys cannot be asked now.
     case unavailable
     /// The owner of the keys does not know the user.
@@ -19,6 +20,14 @@ public enum DataKeyError: Error, Sendable, Equatable, APIErrorConvertible {
 
     /// 503: a later try may succeed.
     public var apiError: APIError { .unavailable() }
+
+    /// A job waits: the key, or the news of the user, is on its way.
+    public var jobOutcome: JobOutcome? {
+        switch self {
+        case .unavailable: .again(reason: "data_key_unavailable", after: nil)
+        case .unknownUser: .again(reason: "data_key_unknown", after: nil)
+        }
+    }
 }
 
 /// Keys in memory; a user that was never given one is unknown.

@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Primitives
 import Sealing
+import ServiceTestSupport
 
 @testable import CustomerService
 

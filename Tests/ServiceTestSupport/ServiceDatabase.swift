@@ -1,0 +1,96 @@
+import AMQP
+public import Contracts
+import Logging
+public import Messaging
+public import Postgres
+public import Primitives
+public import TestSupport
+
+/// A service's own database, migrated, and the two ways its code writes it; without HTTP and broker.
+public struct ServiceDatabase: Sendable {
+    /// The database, for what the roles may not see.
+    public let database: TestDatabase
+    /// As request handlers write it, under row level security.
+    public let requests: EventDatabase
+    /// As consumers and jobs write it.
+    public let work: EventDatabase
+    /// The service's clock.
+    public let clock: AdjustableClock
+    /// Makes the service's ids.
+    public let ids: UUIDv7Source
+
+    /// Never run: the runtime is only the way to the two databases. It also checks the handlers against the catalogue.
+    init(
+        _ service: ServiceName,
+        _ database: TestDatabase,
+        requests: PostgresClient,
+        work: PostgresClient,
+        logger: Logger,
+        handlers: EventHandlers
+    ) throws {
+        let clock = AdjustableClock()
+        let ids = UUIDv7Source(clock: clock)
+        let messaging = MessagingRuntime(
+            service: service,
+            requests: requests,
+            work: work,
+            broker: try AMQPConfiguration(url: "amqp://nobody:nothing@127.0.0.1:1/%2F"),
+            management: nil,
+            clock: clock,
+            ids: ids,
+            logger: logger
+        ) { _, _ in MessagingRuntime.Plan(handlers: handlers) }
+        self.database = database
+        self.requests = messaging.requests
+        self.work = messaging.work
+        self.clock = clock
+        self.ids = ids
+    }
+}
+
+/// Runs `body` with a service on a fresh database.
+///
+/// - Parameters:
+///   - service: Whose outbox it is.
+///   - migrations: The service's own, behind those of messaging.
+///   - handlers: What the service does with events; they must be those of the catalogue.
+///   - connections: For transactions of each role; few, because many tests share one server.
+///   - body: The test.
+public func withServiceDatabase(
+    _ service: ServiceName,
+    migrations: [Migration],
+    handlers: EventHandlers,
+    connections: Int = 4,
+    _ body: (ServiceDatabase) async throws -> Void
+) async throws {
+    try await withTestDatabase(service.rawValue) { database in
+        let migrator = Migrator(migrations: migrations, variables: database.migrationVariables)
+        try await migrator.run(url: database.ownerURL)
+        let logger = Logger(label: "\(service.rawValue)-tests") { _ in SwiftLogNoOpLogHandler() }
+        let requests = try client(database.handlerURL, connections, logger)
+        let work = try client(database.workerURL, connections, logger)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await requests.run() }
+            group.addTask { await work.run() }
+            let made = try ServiceDatabase(
+                service,
+                database,
+                requests: requests,
+                work: work,
+                logger: logger,
+                handlers: handlers
+            )
+            try await body(made)
+            group.cancelAll()
+        }
+    }
+}
+
+private func client(_ url: String, _ connections: Int, _ logger: Logger) throws -> PostgresClient {
+    var configuration = try PostgresConfiguration(url: url)
+    configuration.leasedConnections = connections
+    configuration.readConnections = 1
+    // A test may let many wait for one lock.
+    configuration.leaseTimeout = .seconds(20)
+    return PostgresClient(configuration: configuration, logger: logger)
+}
