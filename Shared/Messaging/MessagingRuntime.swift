@@ -114,13 +114,13 @@ public struct MessagingRuntime: Service {
             group.addTask { await publisher.run() }
             group.addTask { await guardian.run() }
             group.addTask { await relay.run() }
-            await self.runWork()
+            await self.runWork(guardian)
             group.cancelAll()
         }
     }
 
     /// Returns when consumers and schedules have stopped and the jobs under way are done.
-    private func runWork() async {
+    private func runWork(_ guardian: TopologyGuardian) async {
         let scheduler = Scheduler(
             schedules: Housekeeping.schedules(retention: self.retention) + self.plan.schedules,
             database: self.work,
@@ -138,15 +138,19 @@ public struct MessagingRuntime: Service {
                 )
                 group.addTask { await runner.run() }
             }
-            await self.runUntilShutdown(scheduler)
+            await self.runUntilShutdown(scheduler, guardian)
         }
     }
 
-    private func runUntilShutdown(_ scheduler: Scheduler) async {
+    private func runUntilShutdown(_ scheduler: Scheduler, _ guardian: TopologyGuardian) async {
         await withDiscardingTaskGroup { group in
             group.addTask { await scheduler.run() }
             for queue in Topology.queues(of: self.service) {
-                group.addTask { await self.consume(queue) }
+                group.addTask {
+                    // Before that there may be no queue.
+                    await guardian.untilDeclared()
+                    await self.consume(queue)
+                }
             }
             try? await gracefulShutdown()
             group.cancelAll()

@@ -5,7 +5,8 @@ import Primitives
 
 /// Work that happens by the clock, on one replica at a time.
 public struct Schedule: Sendable {
-    let name: String
+    /// Unique in the service.
+    public let name: String
     let interval: Duration
     let run: @Sendable (EventTransaction) async throws -> Void
 

@@ -21,6 +21,8 @@ actor TopologyGuardian {
     private var lastWhole: ContinuousClock.Instant?
     private var needsResend = false
     private var isWhole = false
+    private var isDeclared = false
+    private let declared = WakeSignal()
 
     /// Counts how often the objects turned out, or may have turned out, to be incomplete.
     private(set) var breaks = 0
@@ -46,6 +48,15 @@ actor TopologyGuardian {
 
     /// Something was not confirmed: look before the next event is sent.
     func suspect() { self.isWhole = false }
+
+    /// Returns when everything has been declared once, or on cancellation.
+    nonisolated func untilDeclared() async {
+        while !Task.isCancelled {
+            let seen = self.declared.generation
+            if await self.isDeclared { return }
+            await self.declared.wait(after: seen, upTo: Self.look)
+        }
+    }
 
     /// Runs until cancelled.
     func run() async {
@@ -161,6 +172,8 @@ actor TopologyGuardian {
         // Last: who finds it may expect all queues.
         try await admin.declareQueue(Topology.eventLog, kind: .stream)
         try await admin.bind(queue: Topology.eventLog, exchange: Topology.exchange, routingKey: "#")
+        self.isDeclared = true
+        self.declared.wake()
     }
 
     private func setPolicies() async {

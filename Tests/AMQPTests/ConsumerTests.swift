@@ -146,9 +146,10 @@ struct ConsumerTests {
         }
     }
 
-    @Test("a queue that is not there yet is made by the hook")
+    @Test("a queue that is not there yet is made by the hook, and the connection lives on")
     func queueMissing() async throws {
         try await Broker.shared().withVirtualHost { host in
+            let record = LogRecord()
             let consumer = AMQPConsumer(
                 configuration: try host.configuration(),
                 queue: "late",
@@ -156,7 +157,7 @@ struct ConsumerTests {
                     _ = try? await host.admin { try await $0.declareQueue("late") }
                     try? await host.fill("late", ["hello"])
                 },
-                logger: quiet
+                logger: record.logger
             )
             let inbox = Inbox()
             try await consumer.run { deliveries in
@@ -165,6 +166,7 @@ struct ConsumerTests {
                 return .acknowledgeAll
             }
             #expect(inbox.texts == ["hello"])
+            #expect(record.messages.withLock { $0 } == ["cannot consume", "consuming"])
         }
     }
 

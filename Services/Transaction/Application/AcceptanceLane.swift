@@ -11,6 +11,7 @@ actor AcceptanceLane {
 
     private let store: AcceptanceStore
     private var waiting = Deque<Waiting>()
+    private var isClosed = false
     private let doorbell: AsyncStream<Void>
     private let ring: AsyncStream<Void>.Continuation
 
@@ -28,6 +29,7 @@ actor AcceptanceLane {
     ///
     /// - Throws: `AcceptanceOverload` when too many wait; what the database throws.
     func accept(_ item: AcceptanceItem) async throws -> AcceptanceAnswer {
+        guard !self.isClosed else { throw CancellationError() }
         guard self.waiting.count < Self.capacity else { throw AcceptanceOverload() }
         return try await withCheckedThrowingContinuation { continuation in
             self.waiting.append(Waiting(item: item, answer: continuation))
@@ -40,6 +42,7 @@ actor AcceptanceLane {
         for await _ in self.doorbell {
             while !self.waiting.isEmpty { await self.acceptBatch() }
         }
+        self.isClosed = true
         for waiting in self.waiting { waiting.answer.resume(throwing: CancellationError()) }
         self.waiting.removeAll()
     }

@@ -18,9 +18,12 @@ struct PaymentAcceptor: Service {
         return try await self.lanes[lane].accept(item)
     }
 
+    /// Runs until told to stop, which happens when the public server has answered its last request.
     func run() async {
-        await withDiscardingTaskGroup { group in
-            for lane in self.lanes { group.addTask { await lane.run() } }
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                for lane in self.lanes { group.addTask { await lane.run() } }
+            }
         }
     }
 }

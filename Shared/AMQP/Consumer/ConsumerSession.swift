@@ -142,6 +142,7 @@ actor ConsumerSession {
             // The connection is good, only the channel is not.
             self.logger.warning("cannot consume", metadata: ["error": "\(error)"])
             self.isQueueGone = error.isNotFound
+            try link.confirmChannelClose()
             return try link.openChannel()
         }
         self.setConsuming(true)
