@@ -153,8 +153,7 @@ let sandbox: [Target] =
         "Sandbox",
         [
             "Primitives", hummingbird, hummingbirdCore, hummingbirdHTTP2, crypto, cryptoExtras, asyncHTTPClient,
-            nioCore,
-            nioHTTP1, nioSSL, httpTypes, collections, logging, lifecycle, unixSignals, x509, asn1,
+            nioCore, nioHTTP1, nioSSL, httpTypes, collections, logging, lifecycle, unixSignals, x509, asn1,
         ]
     ) + [executable("Sandbox", [])]
 
@@ -198,8 +197,7 @@ let tests: [Target] = [
         "ServiceKit",
         [
             "ServiceKit", "TestSupport", "Postgres", "Redis", "Messaging", "Sealing", "Primitives", "EventLoops",
-            contracts,
-            hummingbird, asyncHTTPClient, httpTypes, nioCore, lifecycle, logging, metrics, jwtKit, crypto,
+            contracts, hummingbird, asyncHTTPClient, httpTypes, nioCore, lifecycle, logging, metrics, jwtKit, crypto,
             configuration,
         ]
     ),
@@ -226,7 +224,13 @@ let tests: [Target] = [
             "Primitives", "EventLoops", contracts, logging,
         ]
     ),
-    test("Transaction", ["TransactionService", "AnchorClient", "Primitives", contracts]),
+    test(
+        "Transaction",
+        [
+            "TransactionService", "ServiceTestSupport", "TestSupport", "AnchorClient", "Messaging", "Postgres",
+            "Primitives", contracts,
+        ]
+    ),
     test(
         "Account",
         [

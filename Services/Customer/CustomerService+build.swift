@@ -8,6 +8,7 @@ extension ServiceDefinition {
     /// The customer service.
     public static let customer = ServiceDefinition(
         name: "customer",
+        needs: [.database, .broker, .redis, .clerk, .auth],
         keys: CustomerConfiguration.keys,
         migrations: { try CustomerMigrations.all() },
         build: { try CustomerParts(host: $0).wired() }

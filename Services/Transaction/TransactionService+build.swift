@@ -8,6 +8,7 @@ extension ServiceDefinition {
     /// The transaction service.
     public static let transaction = ServiceDefinition(
         name: "transaction",
+        needs: [.database, .broker, .clerk, .auth],
         keys: TransactionConfiguration.keys,
         migrations: { try TransactionMigrations.all() },
         build: { try TransactionParts(host: $0).wired() }
@@ -26,7 +27,11 @@ struct TransactionParts {
 
     func wired() throws -> ServiceParts {
         let messaging = try self.host.messaging(as: .transaction) { _, work in
-            MessagingRuntime.Plan(handlers: TransactionHandlers.make(ReadModelStore()), jobs: self.jobs(work))
+            MessagingRuntime.Plan(
+                handlers: TransactionHandlers.make(ReadModelStore()),
+                jobs: self.jobs(work),
+                schedules: TransactionSchedules.all
+            )
         }
         let store = AcceptanceStore(client: self.host.handlers)
         let acceptor = PaymentAcceptor(store: store)

@@ -12,7 +12,7 @@ private let complete = plainVariables.merging(
 ) { $1 }
 
 private func settings(_ variables: [String: String]) throws -> ServiceSettings {
-    try ServiceSettings(service: "test", needs: .standard, reader: SettingsReader(variables))
+    try ServiceSettings(service: "test", needs: .all, reader: SettingsReader(variables))
 }
 
 @Suite("settings")
@@ -81,16 +81,25 @@ struct SettingsTests {
 
     @Test("every common setting is documented")
     func documentation() {
-        for key in ServiceSettings.keys {
+        for key in ServiceSettings.keys(for: .all) {
             #expect(!key.purpose.isEmpty)
             #expect(key.documentation.hasPrefix(key.name))
         }
-        #expect(Set(ServiceSettings.keys.map(\.name)).count == ServiceSettings.keys.count)
+        #expect(Set(ServiceSettings.keys(for: .all).map(\.name)).count == ServiceSettings.keys(for: .all).count)
+    }
+
+    @Test("a service is asked only for what it uses")
+    func needs() throws {
+        let variables = complete.filter { $0.key != "REDIS_URL" && $0.key != "AUTH_INTERNAL_URL" }
+        let needs: ServiceSettings.Needs = [.database, .broker, .clerk]
+        _ = try ServiceSettings(service: "test", needs: needs, reader: SettingsReader(variables))
+        let names = ServiceSettings.keys(for: needs).map(\.name)
+        #expect(!names.contains("REDIS_URL") && !names.contains("AUTH_INTERNAL_URL"))
     }
 
     @Test("a configuration problem ends with 78, an unknown argument with 64, the version with 0")
     func statuses() async {
-        let definition = ServiceDefinition(name: "test") { ServiceParts(router: $0.router()) }
+        let definition = ServiceDefinition(name: "test", needs: .all) { ServiceParts(router: $0.router()) }
         let empty = SettingsReader([:])
         #expect(await ServiceMain.status(definition, arguments: [], reader: empty) == 78)
         #expect(await ServiceMain.status(definition, arguments: ["--migrate-only"], reader: empty) == 78)

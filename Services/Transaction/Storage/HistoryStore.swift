@@ -33,10 +33,12 @@ struct HistoryStore: Sendable {
     /// For the names of counterparties, which are public, and for device keys.
     let workers: PostgresClient
 
+    /// Money that waits in suspense is booked and yet not in the wallet: its owner sees that it waits.
     private static let columns = SQL(
         unsafe: """
-            id, type, state, sender_id, recipient_id, amount, fee, duty, coalesce(route, 'internal'), description,
-            failure_reason, created_at, ended_at
+            id, type, CASE WHEN type = 'inbound' AND route_reason = 'suspense' THEN 'in_suspense' ELSE state END,
+            sender_id, recipient_id, amount, fee, duty, coalesce(route, 'internal'), description, failure_reason,
+            created_at, CASE WHEN type = 'inbound' AND route_reason = 'suspense' THEN NULL ELSE ended_at END
             """
     )
 

@@ -20,8 +20,8 @@ public struct ServiceSettings: Sendable {
         /// The internal port of `auth`: data keys, approval keys.
         public static let auth = Needs(rawValue: 16)
 
-        /// What an ordinary service needs.
-        public static let standard: Needs = [.database, .broker, .redis, .clerk, .auth]
+        /// All of them.
+        public static let all: Needs = [.database, .broker, .redis, .clerk, .auth]
     }
 
     /// Where the service runs.

@@ -111,11 +111,19 @@ extension SettingKey {
 }
 
 extension ServiceSettings {
-    /// All settings that every service knows, in the order of the documentation.
-    public static let keys: [SettingKey] = [
-        .port, .host, .deadline, .bodyLimit, .internalPort, .internalHost, .internalToken, .databaseURL,
-        .workerDatabaseURL, .migrationDatabaseURL, .rabbitmqURL, .rabbitmqManagementURL, .redisURL, .clerkJWKSURL,
-        .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP, .authInternalURL, .authInternalToken, .logLevel,
-        .profile, .shutdownGrace,
-    ]
+    /// The shared settings that a service with these needs reads, in the order of the documentation.
+    public static func keys(for needs: Needs) -> [SettingKey] {
+        let always: [SettingKey] = [
+            .port, .host, .deadline, .bodyLimit, .internalPort, .internalHost, .internalToken, .logLevel, .profile,
+            .shutdownGrace,
+        ]
+        let database: [SettingKey] = [.databaseURL, .workerDatabaseURL, .migrationDatabaseURL]
+        let clerk: [SettingKey] = [.clerkJWKSURL, .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP]
+        return always
+            + (needs.contains(.database) ? database : [])
+            + (needs.contains(.broker) ? [.rabbitmqURL, .rabbitmqManagementURL] : [])
+            + (needs.contains(.redis) ? [.redisURL] : [])
+            + (needs.contains(.clerk) ? clerk : [])
+            + (needs.contains(.auth) ? [.authInternalURL, .authInternalToken] : [])
+    }
 }

@@ -20,7 +20,7 @@ public struct ServiceDefinition: Sendable {
     /// the parts; it throws `ConfigurationProblem` for settings of its own.
     public init(
         name: String,
-        needs: ServiceSettings.Needs = .standard,
+        needs: ServiceSettings.Needs,
         keys: [SettingKey] = [],
         migrations: @escaping @Sendable () throws -> [Migration] = { [] },
         build: @escaping @Sendable (ServiceHost) async throws -> ServiceParts

@@ -1,0 +1,34 @@
+import Messaging
+import Postgres
+
+/// What age alone decides.
+struct LedgerUpkeep: Sendable {
+    /// Rows or transfers of one run.
+    private static let batch: Int64 = 10_000
+
+    /// Forgets answers after 30 days and nonces after a day; an approval lives two minutes.
+    func prune(in transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            """
+            SELECT prune_acceptance(transfa_now() - interval '30 days', transfa_now() - interval '1 day',
+                \(Int32(Self.batch)))
+            """
+        )
+    }
+
+    /// Fails transfers that were accepted a day ago and have no call to the provider: their holds must not last for ever.
+    ///
+    /// Only the state `accepted` has no call. That they are too old is what `begin_submission` finds first, so none of
+    /// them is sent here.
+    func failUnsent(in transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            """
+            SELECT count(*) FROM begin_submission(ARRAY(
+                SELECT t.id FROM jobs j JOIN transactions t ON t.id = j.key::uuid
+                WHERE j.kind = \(TransactionJob.submit.rawValue) AND j.state = 'queued' AND t.state = 'accepted'
+                    AND t.created_at < transfa_now() - interval '24 hours'
+                ORDER BY t.id LIMIT \(Self.batch / 10)), 'age')
+            """
+        )
+    }
+}

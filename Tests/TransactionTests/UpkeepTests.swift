@@ -1,0 +1,66 @@
+import Foundation
+import Messaging
+import Primitives
+import ServiceTestSupport
+import Testing
+
+@testable import TransactionService
+
+@Suite("What age decides")
+struct UpkeepTests {
+    @Test("a transfer without a call to the provider fails after a day, and the money is free again")
+    func failUnsent() async throws {
+        try await withTransaction { world in
+            try await world.funds("ada-account", 1000, "p-1")
+            let old = try await world.pays("bayo", 300)
+            try await world.passes(.seconds(23 * 3600))
+            let young = try await world.pays("bayo", 200)
+            try await world.runs { try await LedgerUpkeep().failUnsent(in: $0) }
+            #expect(try await world.history.wallet(of: world.ada)?.held == 500)
+
+            try await world.passes(.seconds(2 * 3600))
+            try await world.runs { try await LedgerUpkeep().failUnsent(in: $0) }
+            #expect(try await world.history.transfer(old, for: world.ada)?.state == "failed")
+            #expect(try await world.history.transfer(old, for: world.ada)?.failureReason == "expired")
+            #expect(try await world.history.transfer(young, for: world.ada)?.state == "accepted")
+            #expect(try await world.history.wallet(of: world.ada)?.available == 800)
+            #expect(try await world.number("SELECT count(*) FROM provider_calls") == 0)
+            #expect(try await world.brokenInvariants() == [])
+        }
+    }
+
+    @Test("nonces go after a day and stored answers after thirty, not before")
+    func prune() async throws {
+        try await withTransaction { world in
+            try await world.funds("ada-account", 1000, "p-1")
+            try await world.pays("bayo", 100)
+            let nonces = "SELECT count(*) FROM approval_nonces"
+            let keys = "SELECT count(*) FROM idempotency_keys"
+            for (hours, left) in [(23, [1, 1]), (2, [0, 1]), (30 * 24 - 26, [0, 1]), (2, [0, 0])] {
+                try await world.passes(.seconds(hours * 3600))
+                try await world.runs { try await LedgerUpkeep().prune(in: $0) }
+                #expect(try await world.number(nonces) == left[0], "\(hours) hours later")
+                #expect(try await world.number(keys) == left[1], "\(hours) hours later")
+            }
+        }
+    }
+
+    @Test("both are among the service's schedules")
+    func scheduled() {
+        #expect(TransactionSchedules.all.map(\.name) == ["prune_acceptance", "fail_unsent"])
+    }
+
+    @Test("money that waits in suspense is listed as such and is not in the wallet")
+    func suspense() async throws {
+        try await withTransaction { world in
+            try await world.funds("ada-account", 1000, "p-1")
+            // Above what the wallet may hold.
+            try await world.funds("ada-account", 40_000_000, "p-2")
+            let rows = try await world.history.page(of: world.ada, before: nil, limit: 10)
+            #expect(rows.map(\.state) == ["in_suspense", "completed"])
+            #expect(rows.map { $0.endedAt == nil } == [true, false])
+            #expect(try await world.history.transfer(rows[0].id, for: world.ada)?.state == "in_suspense")
+            #expect(try await world.history.wallet(of: world.ada)?.posted == 1000)
+        }
+    }
+}
