@@ -20,6 +20,13 @@ struct EventContractTests {
         #expect(text == sample.json, "what is written today differs from the golden file")
     }
 
+    @Test("ids are written in lower case")
+    func lowerCase() {
+        let text = eventSamples.map(\.json).joined()
+        #expect(text.contains(sampleID.uuidString.lowercased()))
+        #expect(!text.contains(sampleID.uuidString))
+    }
+
     @Test("every kind in the catalogue has a sample, and no golden file is left over")
     func complete() throws {
         let names = Set(EventCatalogue.all.map { "\($0.type.rawValue).v\($0.majorVersion)" })
@@ -73,7 +80,7 @@ struct EventEnvelopeTests {
         let body = try EventEnvelope.body(self.attributes, dataJSON: "{}")
         let object = try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any])
         #expect(object["specversion"] as? String == "1.0")
-        #expect(object["id"] as? String == sampleID.uuidString)
+        #expect(object["id"] as? String == sampleID.uuidString.lowercased())
         #expect(object["source"] as? String == "auth")
         #expect(object["type"] as? String == "user.erased")
         #expect(object["datacontenttype"] as? String == "application/json")

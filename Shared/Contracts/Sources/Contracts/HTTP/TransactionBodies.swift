@@ -59,6 +59,8 @@ public struct P2PResponse: Codable, Sendable, Hashable {
     public var amount: Int64
     /// Kobo.
     public var fee: Int64
+    /// Kobo of stamp duty.
+    public var duty: Int64
     /// Who is paid.
     public var recipientUsername: String
     /// RFC 3339, UTC.
@@ -71,6 +73,7 @@ public struct P2PResponse: Codable, Sendable, Hashable {
         route: String,
         amount: Int64,
         fee: Int64,
+        duty: Int64,
         recipientUsername: String,
         createdAt: String
     ) {
@@ -79,6 +82,7 @@ public struct P2PResponse: Codable, Sendable, Hashable {
         self.route = route
         self.amount = amount
         self.fee = fee
+        self.duty = duty
         self.recipientUsername = recipientUsername
         self.createdAt = createdAt
     }
@@ -89,6 +93,7 @@ public struct P2PResponse: Codable, Sendable, Hashable {
         case route
         case amount
         case fee
+        case duty
         case recipientUsername = "recipient_username"
         case createdAt = "created_at"
     }
