@@ -80,7 +80,7 @@ struct Relationships: Decodable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Name.self)
         for name in container.allKeys {
-            guard let target = try? container.decode(Target.self, forKey: name), let id = target.data?.id else {
+            guard let target = try? container.decode(Target.self, forKey: name), let id = idOnly(target.data?.id) else {
                 continue
             }
             self.ids[name.stringValue] = id

@@ -74,6 +74,14 @@ public enum TransferStatus: Sendable, Hashable {
     }
 }
 
+/// An id, if it looks like one; what does not could not be stored, or would be taken for another.
+func idOnly(_ id: String?) -> String? {
+    guard let id, (1...128).contains(id.utf8.count), id.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+        return nil
+    }
+    return id
+}
+
 /// Keeps a reason that looks like a code; anything else could quote a person's data.
 func codeOnly(_ reason: String?) -> String? {
     guard let reason, (1...64).contains(reason.utf8.count) else { return nil }

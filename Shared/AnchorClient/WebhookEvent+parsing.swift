@@ -10,7 +10,7 @@ extension WebhookEvent {
             throw WebhookEventError(description: "not a webhook event")
         }
         let content = message.content
-        guard let id = content.id, let type = content.type, !id.isEmpty, !type.isEmpty else {
+        guard let id = idOnly(content.id), let type = idOnly(content.type) else {
             throw WebhookEventError(description: "webhook event without id or type")
         }
         self.init(
@@ -113,7 +113,7 @@ extension Message {
         return .transfer(
             WebhookEvent.TransferFact(
                 transferID: id,
-                reference: self.included.first { $0.id == id }?.attributes?.reference,
+                reference: idOnly(self.included.first { $0.id == id }?.attributes?.reference),
                 rail: rail,
                 outcome: outcome,
                 failureReason: codeOnly(self.content.attributes?.failureReason)
@@ -125,14 +125,15 @@ extension Message {
         let links = self.content.relationships
         let inline = self.content.attributes?.payment
         let linked = links?.id(ofKind: "-anc_inb_trsf") ?? links?.id(ofKind: "-anc_py")
-        guard ["received", "settled", "completed"].contains(word), let id = inline?.paymentId ?? linked else {
+        guard ["received", "settled", "completed"].contains(word), let id = idOnly(inline?.paymentId) ?? linked else {
             return .other
         }
         let account = links?.id("account", "settlementAccount", "depositAccount")
         return .payment(
             WebhookEvent.PaymentFact(
                 paymentID: id,
-                accountID: inline?.settlementAccount?.accountId ?? account ?? inline?.virtualNuban?.accountId,
+                accountID: idOnly(inline?.settlementAccount?.accountId) ?? account
+                    ?? idOnly(inline?.virtualNuban?.accountId),
                 amount: inline?.amount ?? self.content.attributes?.amount,
                 isSettled: word != "received"
             )

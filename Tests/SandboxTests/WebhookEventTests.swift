@@ -28,6 +28,19 @@ struct WebhookEventTests {
         #expect(fact.reference == nil)
     }
 
+    @Test("an id that could not be stored makes no event, and a link with one is none")
+    func oddIDs() throws {
+        let long = String(repeating: "a", count: 129)
+        for id in [#"a\u0000b"#, "", "a b", #"\u00e9"#, long] {
+            #expect(throws: WebhookEventError.self) { try self.event(#"{"id":"\#(id)","type":"account.opened"}"#) }
+            #expect(throws: WebhookEventError.self) { try self.event(#"{"id":"1-anc_et","type":"\#(id)"}"#) }
+            let linked = try self.event(
+                #"{"id":"1-anc_et","type":"account.opened","relationships":{"account":{"data":{"id":"\#(id)"}}}}"#
+            )
+            #expect(linked.fact == .other)
+        }
+    }
+
     @Test("the reference comes from the included transfer, and prose is no failure reason")
     func included() throws {
         let event = try self.event(
