@@ -34,6 +34,21 @@ struct InternalServerTests {
         )
     }
 
+    @Test("a service lists what it answers, on both ports")
+    func routes() async throws {
+        try await withRunningHost(
+            routes: { $0.get("/things/:id") { _, _ in "thing" } },
+            internalRoutes: { $0.post("/secret") { _, _ in "secret" } },
+            { running in
+                let listed = try await running.inside(.GET, "/internal/ops/routes").body
+                #expect(listed.hasPrefix(#"{"public":["GET /things/{id}"],"internal":["#))
+                for name in ["POST /internal/secret", "GET /internal/ops/routes", "GET /health/live"] {
+                    #expect(listed.contains("\"\(name)\""))
+                }
+            }
+        )
+    }
+
     @Test("the public port has none of it")
     func apart() async throws {
         try await withRunningHost(routes: noRoutes) { running in
@@ -83,6 +98,12 @@ struct InternalServerTests {
                 body: #"{"offset_seconds":9223372036854775807}"#
             )
             #expect(absurd.status == 400)
+            let least = try await running.inside(
+                .PUT,
+                "/internal/ops/clock",
+                body: #"{"offset_seconds":-9223372036854775808}"#
+            )
+            #expect(least.status == 400)
             #expect(try await running.inside(.GET, "/internal/ops/clock").body.contains(#""offset_seconds":86400"#))
         }
     }

@@ -98,6 +98,21 @@ struct StrictJSONTests {
         }
     }
 
+    @Test("the character zero is refused with its place, in a name too")
+    func zero() {
+        let value = refusal(#"{"amount":1,"note":"a\u0000b"}"#)
+        #expect(value?.code == "null_character")
+        #expect(value?.source == .pointer("/note"))
+        #expect(refusal(#"{"amount":1,"no\u0000te":"a"}"#)?.code == "null_character")
+    }
+
+    @Test("every refusal has a sentence for people")
+    func sentences() {
+        for text in ["{", #"{"amount":1,"amount":1}"#, "{}", #"{"amount":"1"}"#, #"{"amount":99999999999999999999}"#] {
+            #expect(refusal(text)?.detail?.hasSuffix(".") == true, "\(text)")
+        }
+    }
+
     @Test("a nested member is named by its whole path, and a missing one too")
     func paths() {
         #expect(refusal(#"{"amount":1,"kyc_details":{"bvn":22212345678}}"#)?.source == .pointer("/kyc_details/bvn"))

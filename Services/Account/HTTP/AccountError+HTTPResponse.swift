@@ -11,7 +11,7 @@ extension AccountError: APIErrorConvertible {
                 code: "account_not_found",
                 detail: "Complete sign-up first. Right after it, try again in a moment."
             )
-        case .erased: APIError(.gone, code: "erased")
+        case .erased: APIError(.gone, code: "erased", detail: "This user was erased.")
         }
     }
 }

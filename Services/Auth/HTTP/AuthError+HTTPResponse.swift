@@ -24,7 +24,7 @@ extension AuthError: APIErrorConvertible {
         case .busy: .tooManyRequests("busy", retryAfter: 1)
         case .deviceNotFound, .keyNotFound: .notFound
         case .tooManyDevices: .refused("too_many_devices", detail: "At most \(Device.limit) devices may be active.")
-        case .erased: APIError(.gone, code: "erased")
+        case .erased: APIError(.gone, code: "erased", detail: "This user was erased.")
         }
     }
 

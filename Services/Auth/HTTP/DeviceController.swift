@@ -21,6 +21,8 @@ struct DeviceController: Sendable {
 
     private func post(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
+        // Before the PIN is looked at: a request that cannot be carried out must not use up an attempt.
+        _ = try request.idempotencyKey()
         let body = try await request.decodeBody(as: DeviceRequest.self, context: context)
         let pin = try PIN(body.pin, pointer: "/pin")
         let draft = try DeviceDraft(checking: body)

@@ -7,7 +7,7 @@ extension CustomerError: APIErrorConvertible {
         switch self {
         case .notOnboarded:
             .conflict("not_onboarded", detail: "Complete sign-up first. Right after it, try again in a moment.")
-        case .erased: APIError(.gone, code: "erased")
+        case .erased: APIError(.gone, code: "erased", detail: "This user was erased.")
         case .userNotFound, .beneficiaryNotFound: .notFound
         case .beneficiaryExists: .conflict("beneficiary_exists", detail: "This bank account was added before.")
         case .tooManyBeneficiaries:

@@ -19,8 +19,8 @@ struct InternalController: Sendable {
     }
 
     private func user(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
-        guard let name = request.uri.queryParameters.get("username"), !name.isEmpty else {
-            throw APIError.invalid(parameter: "username")
+        guard let name = request.uri.queryParameters.get("username"), Self.isUsername(name) else {
+            throw APIError.invalid(parameter: "username", detail: "A username is 3 to 20 letters and digits.")
         }
         guard let found = try await self.users.find(username: name.lowercased(), on: self.database) else {
             throw CustomerError.userNotFound
@@ -28,9 +28,14 @@ struct InternalController: Sendable {
         return try APIResponse(json: InternalUser(found))
     }
 
+    private static func isUsername(_ name: String) -> Bool {
+        (3...20).contains(name.utf8.count)
+            && name.unicodeScalars.allSatisfy { $0.isASCII && $0.properties.isAlphabetic || ("0"..."9").contains($0) }
+    }
+
     private func defaultBeneficiary(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         guard let user = request.uri.queryParameters.get("user_id").flatMap({ UserID(text: $0) }) else {
-            throw APIError.invalid(parameter: "user_id")
+            throw APIError.invalid(parameter: "user_id", detail: "A user id is a UUID.")
         }
         guard let found = try await self.beneficiaries.findDefault(user, on: self.database) else {
             throw CustomerError.beneficiaryNotFound

@@ -55,7 +55,9 @@ struct InboxController: Sendable {
 
     private static func cursor(_ request: Request) throws(APIError) -> UUID? {
         guard let text = request.uri.queryParameters.get("cursor") else { return nil }
-        guard let id = InboxCursor.read(text) else { throw .invalid(parameter: "cursor") }
+        guard let id = InboxCursor.read(text) else {
+            throw .invalid(parameter: "cursor", detail: "Use the next_cursor of the page before.")
+        }
         return id
     }
 }

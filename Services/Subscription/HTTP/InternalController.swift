@@ -21,7 +21,7 @@ struct InternalController: Sendable {
 
     private func status(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         guard let user = request.uri.queryParameters.get("user_id").flatMap({ UserID(text: $0) }) else {
-            throw APIError.invalid(parameter: "user_id")
+            throw APIError.invalid(parameter: "user_id", detail: "A user id is a UUID.")
         }
         return try await self.answer(user)
     }

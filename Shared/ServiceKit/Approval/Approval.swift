@@ -36,6 +36,7 @@ extension APIError {
     public static let approvalInvalid = APIError(
         .forbidden,
         code: "approval_invalid",
+        detail: "This approval does not hold for this request.",
         source: .header("Transfa-Approval")
     )
 }

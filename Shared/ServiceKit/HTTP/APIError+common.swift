@@ -21,6 +21,7 @@ extension APIError {
         .unauthorized,
         code: "unauthenticated",
         detail: "A valid session token is required.",
+        source: .header("Authorization"),
         headers: [.wwwAuthenticate: "Bearer"]
     )
 
@@ -30,7 +31,18 @@ extension APIError {
     }
 
     /// 404 for a thing, or for one that belongs to somebody else: the two look the same.
-    public static let notFound = APIError(.notFound, code: "not_found")
+    public static let notFound = APIError(
+        .notFound,
+        code: "not_found",
+        detail: "There is none, or it is somebody else's."
+    )
+
+    /// 404 for a path parameter that names nothing.
+    public static func notFound(parameter: String) -> APIError {
+        var error = Self.notFound
+        error.source = .parameter(parameter)
+        return error
+    }
 
     /// 409.
     public static func conflict(_ code: String, detail: String? = nil, source: Source? = nil) -> APIError {
@@ -44,13 +56,23 @@ extension APIError {
 
     /// 429 with the seconds to wait.
     public static func tooManyRequests(_ code: String = "too_many_requests", retryAfter seconds: Int) -> APIError {
-        APIError(.tooManyRequests, code: code, headers: [.retryAfter: String(seconds)])
+        APIError(
+            .tooManyRequests,
+            code: code,
+            detail: "Wait as long as Retry-After says, then send it again.",
+            headers: [.retryAfter: String(seconds)]
+        )
     }
 
     /// 503 with the seconds to wait.
     public static func unavailable(_ code: String = "temporarily_unavailable", retryAfter seconds: Int = 1) -> APIError
     {
-        APIError(.serviceUnavailable, code: code, headers: [.retryAfter: String(seconds)])
+        APIError(
+            .serviceUnavailable,
+            code: code,
+            detail: "Wait as long as Retry-After says, then send it again.",
+            headers: [.retryAfter: String(seconds)]
+        )
     }
 
     /// 503 because the request took longer than its deadline.
@@ -62,10 +84,19 @@ extension APIError {
     )
 
     /// 500 that tells nothing but the request id.
-    public static let unexpected = APIError(.internalServerError, code: "internal_error")
+    public static let unexpected = APIError(
+        .internalServerError,
+        code: "internal_error",
+        detail: "Something went wrong inside. The id of this error helps to find out what."
+    )
 
     /// 413.
-    public static let bodyTooLarge = APIError(.contentTooLarge, code: "body_too_large")
+    public static let bodyTooLarge = APIError(
+        .contentTooLarge,
+        code: "body_too_large",
+        detail: "The body is longer than this path takes.",
+        source: .pointer("")
+    )
 
     /// 415.
     public static let unsupportedMediaType = APIError(

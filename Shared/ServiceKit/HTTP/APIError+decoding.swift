@@ -15,12 +15,22 @@ extension APIError {
         case .dataCorrupted(let context):
             Self.decoding("invalid_value", context)
         @unknown default:
-            APIError(.badRequest, code: "invalid_body")
+            .invalid("", code: "invalid_body", detail: "The body does not have the form that is needed here.")
         }
     }
 
     static func from(_ error: StrictJSONError) -> APIError {
-        APIError(.badRequest, code: error.reason.rawValue, source: .pointer(error.pointer))
+        .invalid(error.pointer, code: error.reason.rawValue, detail: Self.sentence(for: error.reason))
+    }
+
+    private static func sentence(for reason: StrictJSONError.Reason) -> String {
+        switch reason {
+        case .malformed: "The body is not JSON from here on."
+        case .notUTF8: "The body is not UTF-8."
+        case .duplicateName: "This member is there twice."
+        case .nullCharacter: "The character U+0000 is not allowed in a text."
+        case .tooDeep: "Arrays and objects are nested too deeply."
+        }
     }
 
     private static func decoding(
@@ -32,6 +42,7 @@ extension APIError {
         let pointer = JSONPointer.text(path.map { $0.intValue.map(String.init) ?? $0.stringValue })
         // Texts of our own decoder describe what was expected; a type's own text might quote the value.
         let isOurs = context.underlyingError is StrictJSONNote
-        return .invalid(pointer, code: code, detail: isOurs ? context.debugDescription : nil)
+        let sentence = isOurs ? context.debugDescription : "The value does not have the form that is needed here."
+        return .invalid(pointer, code: code, detail: sentence)
     }
 }

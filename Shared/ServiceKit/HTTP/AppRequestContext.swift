@@ -52,7 +52,9 @@ public struct AppRequestContext: RequestContext {
     ///
     /// - Throws: 404 for anything else: no such thing can exist.
     public func uuid(_ parameter: String) throws(APIError) -> UUID {
-        guard let text = self.parameters.get(parameter), let id = UUID(text: text) else { throw .notFound }
+        guard let text = self.parameters.get(parameter), let id = UUID(text: text) else {
+            throw .notFound(parameter: parameter)
+        }
         return id
     }
 }

@@ -79,10 +79,15 @@ struct EdgeResponder: HTTPResponder {
     private func unrouted(_ request: Request) -> APIError {
         let methods = self.index.methods(of: request.uri.path)
         guard !methods.isEmpty else {
-            return APIError(.notFound, code: "unknown_route")
+            return APIError(.notFound, code: "unknown_route", detail: "There is nothing at this path.")
         }
         let allowed = methods.map(\.rawValue).sorted().joined(separator: ", ")
-        return APIError(.methodNotAllowed, code: "method_not_allowed", headers: [.allow: allowed])
+        return APIError(
+            .methodNotAllowed,
+            code: "method_not_allowed",
+            detail: "This path takes \(allowed).",
+            headers: [.allow: allowed]
+        )
     }
 
     private func finish(_ response: inout Response, context: AppRequestContext) {

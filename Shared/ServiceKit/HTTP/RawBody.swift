@@ -66,7 +66,7 @@ extension Request {
             throw error
         } catch {
             // A chunk that is none, or a peer that left: there is no complete body to speak of.
-            throw APIError(.badRequest, code: "unreadable_body")
+            throw APIError.invalid("", code: "unreadable_body", detail: "The body did not arrive whole.")
         }
     }
 

@@ -27,6 +27,14 @@ struct RouteIndex: Sendable {
         return self.entries.filter { Self.matches($0.segments, segments) }.map(\.method)
     }
 
+    /// Each route as the documents write it: `GET /devices/{id}`; sorted.
+    var names: [String] {
+        self.entries.map { entry in
+            let path = entry.segments.map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : String($0) }
+            return "\(entry.method.rawValue) /" + path.joined(separator: "/")
+        }.sorted()
+    }
+
     private static func matches(_ pattern: [Substring], _ segments: [Substring]) -> Bool {
         if pattern.last == "**" {
             return segments.count >= pattern.count && zip(pattern.dropLast(), segments).allSatisfy(Self.matches)

@@ -71,7 +71,11 @@ extension Request {
     /// - Throws: 400 `idempotency_key_required` or `invalid_idempotency_key`.
     public func requireIdempotencyKey() throws(APIError) -> IdempotencyKey {
         guard let key = try self.idempotencyKey() else {
-            throw .invalid(header: "Idempotency-Key", code: "idempotency_key_required")
+            throw .invalid(
+                header: "Idempotency-Key",
+                code: "idempotency_key_required",
+                detail: "Send a key of your own, and the same one when you repeat the request."
+            )
         }
         return key
     }

@@ -26,7 +26,9 @@ struct ClockRoutes {
                 throw APIError.forbidden("clock_is_real", detail: "Only the sandbox profile moves the clock.")
             }
             let move = try await request.decodeBody(as: Move.self, context: context)
-            guard abs(move.offsetSeconds) <= Self.longestMove else { throw APIError.invalid("/offset_seconds") }
+            guard (-Self.longestMove...Self.longestMove).contains(move.offsetSeconds) else {
+                throw APIError.invalid("/offset_seconds", detail: "At most 20 years either way.")
+            }
             let offset = Duration.seconds(move.offsetSeconds)
             try await self.moveDatabase(offset)
             self.clock.offset = offset

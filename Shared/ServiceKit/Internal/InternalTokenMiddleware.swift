@@ -6,6 +6,12 @@ import Sealing
 struct InternalTokenMiddleware: RouterMiddleware {
     private let token: [UInt8]
 
+    private static let refusal: APIError = {
+        var error = APIError.unauthenticated
+        error.detail = "The internal token is required."
+        return error
+    }()
+
     init(token: String) {
         self.token = Array(token.utf8)
     }
@@ -17,7 +23,7 @@ struct InternalTokenMiddleware: RouterMiddleware {
     ) async throws -> Response {
         guard let sent = AuthenticationMiddleware.bearerToken(of: request),
             ConstantTime.equal(Array(sent.utf8), self.token)
-        else { throw APIError.unauthenticated }
+        else { throw Self.refusal }
         return try await next(request, context)
     }
 }

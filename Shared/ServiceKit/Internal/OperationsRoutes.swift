@@ -15,12 +15,12 @@ struct OperationsRoutes {
         let ops = internalRoutes.group("/ops")
         ops.get("/outbox") { _, _ in InternalRoutes.json(.ok, try await self.operations.outbox()) }
         ops.get("/jobs") { request, _ in
-            let state = request.uri.queryParameters["state"].map { String($0) }
-            return InternalRoutes.json(.ok, try await self.operations.jobs(state: state, limit: Self.limit(request)))
+            let limit = try Self.limit(request)
+            return InternalRoutes.json(.ok, try await self.operations.jobs(state: Self.state(request), limit: limit))
         }
         ops.get("/parked") { _, _ in InternalRoutes.json(.ok, try await self.operations.parked()) }
         ops.get("/provider-calls") { request, _ in
-            InternalRoutes.json(.ok, try await self.operations.providerCalls(limit: Self.limit(request)))
+            InternalRoutes.json(.ok, try await self.operations.providerCalls(limit: try Self.limit(request)))
         }
         ops.get("/inbox") { request, _ in
             guard let id = request.uri.queryParameters["correlation"].flatMap({ UUID(text: $0) }) else {
@@ -87,8 +87,22 @@ struct OperationsRoutes {
         return APIResponse(.ok, body: text.bytes)
     }
 
-    private static func limit(_ request: Request) -> Int {
-        let asked = request.uri.queryParameters["limit"].flatMap { Int($0) } ?? Self.defaultLimit
-        return min(max(asked, 1), Self.maximumLimit)
+    private static let jobStates: Set<String> = ["queued", "running", "done", "failed", "cancelled", "skipped"]
+
+    private static func state(_ request: Request) throws(APIError) -> String? {
+        guard let text = request.uri.queryParameters.get("state") else { return nil }
+        guard Self.jobStates.contains(text) else {
+            let words = Self.jobStates.sorted().joined(separator: ", ")
+            throw .invalid(parameter: "state", detail: "A state is one of: \(words).")
+        }
+        return text
+    }
+
+    private static func limit(_ request: Request) throws(APIError) -> Int {
+        guard let text = request.uri.queryParameters.get("limit") else { return Self.defaultLimit }
+        guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
+            throw .invalid(parameter: "limit", detail: "A limit is a number from 1 to \(Self.maximumLimit).")
+        }
+        return limit
     }
 }

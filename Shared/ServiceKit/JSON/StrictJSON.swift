@@ -43,6 +43,7 @@ struct StrictJSONError: Error, Equatable {
         case notUTF8 = "invalid_utf8"
         case duplicateName = "duplicate_field"
         case tooDeep = "too_deep"
+        case nullCharacter = "null_character"
     }
 
     let reason: Reason

@@ -193,6 +193,8 @@ struct StrictJSONParser {
 
     private mutating func unicodeEscape() throws(StrictJSONError) -> Unicode.Scalar {
         let high = try self.hexadecimal()
+        // No text can hold it once it is in the database; and a name with it would pass for the name without.
+        guard high != 0 else { throw self.failure(.nullCharacter) }
         if let scalar = Unicode.Scalar(high) {
             return scalar
         }

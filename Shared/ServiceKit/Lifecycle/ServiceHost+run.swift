@@ -11,6 +11,7 @@ public struct ServiceParts: Sendable {
     public typealias InternalRoutes = @Sendable (RouterGroup<AppRequestContext>) -> Void
 
     let responder: RouterParts
+    let publicRoutes: RouteIndex
     let messaging: MessagingRuntime?
     let services: [any Service]
     let internalRoutes: InternalRoutes
@@ -46,6 +47,7 @@ public struct ServiceParts: Sendable {
                 metrics: HTTPRequestMetrics(host.metrics)
             )
         }
+        self.publicRoutes = index
         self.messaging = messaging
         self.services = services
         self.internalRoutes = internalRoutes
@@ -91,6 +93,7 @@ extension ServiceHost {
 
     private func internalServer(_ parts: ServiceParts) -> some Service {
         let router = self.router()
+        let listing = RouteListing(public: parts.publicRoutes)
         InternalRoutes.add(
             to: router,
             token: self.settings.internalServer.token,
@@ -105,11 +108,14 @@ extension ServiceHost {
                 try await operations?.setClock(offset: offset)
             }
             .add(to: group)
+            listing.add(to: group)
             parts.internalRoutes(group)
         }
+        let index = RouteIndex(router)
+        listing.complete(index)
         let edge = EdgeResponder(
             routes: router.buildResponder(),
-            index: RouteIndex(router),
+            index: index,
             ids: self.ids,
             wheel: self.wheel,
             deadline: .seconds(30),
