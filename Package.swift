@@ -36,6 +36,7 @@ let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates"
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let contracts = Target.Dependency.product(name: "Contracts", package: "Contracts")
 
 // MARK: Helpers
@@ -46,7 +47,7 @@ func shared(_ name: String, _ dependencies: [Target.Dependency], settings: [Swif
         name: name,
         dependencies: dependencies,
         path: "Shared/\(name)",
-        exclude: ["README.md"],
+        exclude: name == "ServiceKit" ? ["README.md", "openapi.yaml"] : ["README.md"],
         resources: name == "Messaging" ? [.copy("Migrations")] : [],
         swiftSettings: settings
     )
@@ -268,7 +269,7 @@ let tests: [Target] = [
         "System",
         [
             "TestSupport", "Primitives", "Postgres", "EventLoops", "Sealing", contracts, asyncHTTPClient, crypto,
-            jwtKit, nioCore, nioHTTP1,
+            jwtKit, nioCore, nioHTTP1, yams,
         ]
     ),
 ]
@@ -293,6 +294,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: layers + services + sandbox + tools + tests
 )

@@ -106,69 +106,6 @@ extension WholeSuite {
             }
         }
     }
-
-    @Suite struct BadTokenTests {
-        private static let tokens: [(name: String, members: String)] = [
-            ("expired", #","age_seconds":300"#),
-            ("not valid yet", #","not_before_seconds":600"#),
-            ("of a foreign key", #","key":"foreign""#),
-            ("with a broken signature", #","signature":"broken""#),
-            ("without algorithm", #","alg":"none""#),
-            ("signed with the public key", #","alg":"HS256""#),
-            ("of another algorithm", #","alg":"RS512""#),
-            ("of another issuer", #","issuer":"https://clerk.example.com""#),
-            ("without session", #","sid":null"#),
-            ("without subject", #","claims":{"sub":null}"#),
-            ("without end", #","claims":{"exp":null}"#),
-        ]
-
-        @Test("tokens that are expired, forged, foreign or for somebody else are refused with 401 everywhere")
-        func tokens() async throws {
-            let suite = try RunningSuite.current
-            let payer = try await suite.person("badtoken", funding: 10_000)
-            var bad = [("nothing", ""), ("not a token", "abc"), ("dots", "..")]
-            for (name, members) in Self.tokens {
-                bad.append((name, try await suite.token(of: payer.subject, more: members)))
-            }
-            bad.append(
-                ("of another origin", try await suite.token(of: payer.subject, more: "", azp: "https://evil.example"))
-            )
-            let before = try await suite.paymentRows() + suite.signUpRows()
-            for (name, token) in bad {
-                for answer in try await Self.attempts(with: token, of: payer, suite) {
-                    let what = Comment(rawValue: "\(name): \(answer.status) \(answer.text.prefix(200))")
-                    #expect(answer.status == 401, what)
-                    #expect(answer.error?.code == "unauthenticated", what)
-                }
-            }
-            #expect(try await suite.paymentRows() + suite.signUpRows() == before)
-        }
-
-        /// A request that reads, one that pays and one that signs up.
-        private static func attempts(
-            with token: String,
-            of payer: Person,
-            _ suite: RunningSuite
-        ) async throws -> [Reply] {
-            let headers = ["Authorization": "Bearer \(token)"]
-            let transaction = suite.environment.publicURL("transaction")
-            let order = try PaymentOrder(from: payer, to: "somebody", 100)
-            var paying = headers
-            paying["Idempotency-Key"] = order.key
-            paying["Transfa-Approval"] = order.approval
-            let signUp = try RunningSuite.json(RunningSuite.signUp(username: "newname", run: "7654321"))
-            return [
-                try await suite.send("GET", "\(transaction)/wallet", headers: headers),
-                try await suite.send("POST", "\(transaction)\(PaymentOrder.path)", headers: paying, body: order.body),
-                try await suite.send(
-                    "POST",
-                    suite.environment.publicURL("auth") + "/onboarding",
-                    headers: headers,
-                    body: signUp
-                ),
-            ]
-        }
-    }
 }
 
 extension RunningSuite {

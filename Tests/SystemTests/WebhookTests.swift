@@ -24,6 +24,30 @@ extension WholeSuite {
             #expect(try await suite.number(stored, of: "notification") == 0)
         }
 
+        @Test("signed bytes that are no event are refused with 400, too many of them with 413, and stored nowhere")
+        func noEvents() async throws {
+            let suite = try RunningSuite.current
+            let prober = try await Prober(suite)
+            let webhook = try #require(try Endpoint.all(of: "notification").first { $0.path == "/webhooks/anchor" })
+            let long = String(repeating: "a", count: 100_000)
+            let bodies = [
+                "", "{", "[]", "null", "5", #"{"data":5}"#, #"{"data":{}}"#, #"{"data":{"id":5,"type":"x"}}"#,
+                #"{"data":{"id":"","type":"x"}}"#, #"{"data":{"id":"a\u0000","type":"x"}}"#, "\u{1f}\u{8b}",
+                #"{"data":{"id":"\#(long)","type":"x"}}"#, #"{"data":{"id":"evt-odd","type":"\#(long)"}}"#,
+                String(repeating: "[", count: 200_000), #"{"data":"# + String(repeating: #"{"a":"#, count: 40_000),
+            ]
+            var probes = bodies.map { body in
+                var probe = Probe(webhook, status: 400)
+                probe.body = Array(body.utf8)
+                return probe
+            }
+            var large = Probe(webhook, status: 413)
+            large.body = [UInt8](repeating: 0x20, count: 256 * 1024 + 1)
+            probes.append(large)
+            let changes = try await suite.changes { try await prober.send(probes) }
+            #expect(changes == [])
+        }
+
         @Test("money told of three times over, by events of all kinds and without the wrapper, is credited once")
         func duplicated() async throws {
             let suite = try RunningSuite.current

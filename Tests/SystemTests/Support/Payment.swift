@@ -29,10 +29,10 @@ struct PaymentOrder: Sendable {
     }
 
     /// Signs a body with the phone of a person.
-    static func approve(_ body: [UInt8], by person: Person) throws -> String {
+    static func approve(_ body: [UInt8], by person: Person, path: String = Self.path) throws -> String {
         let text = ApprovalText(
             method: "POST",
-            path: Self.path,
+            path: path,
             body: body,
             nonce: UUID(),
             timestamp: Int64(Date().timeIntervalSince1970),

@@ -10,8 +10,10 @@ import TestSupport
 struct Reply: Sendable {
     let status: Int
     let body: Data
-    let contentType: String
-    let isReplay: Bool
+    let headers: HTTPHeaders
+
+    var contentType: String { self.headers.first(name: "Content-Type") ?? "" }
+    var isReplay: Bool { self.headers.first(name: "Idempotency-Replayed") == "true" }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         do {
@@ -30,11 +32,14 @@ struct Reply: Sendable {
         struct Source: Decodable, Sendable {
             let pointer: String?
             let header: String?
+            let parameter: String?
         }
 
+        let id: String?
         let status: String
         let code: String
         let title: String
+        let detail: String?
         let source: Source?
     }
 
@@ -58,13 +63,17 @@ extension RunningSuite {
             if headers["Content-Type"] == nil { request.headers.add(name: "Content-Type", value: "application/json") }
             request.body = .bytes(ByteBuffer(bytes: body))
         }
+        return try await self.send(request)
+    }
+
+    /// Sends a request as it is.
+    func send(_ request: HTTPClientRequest) async throws -> Reply {
         let response = try await self.http.execute(request, timeout: .seconds(30))
         let bytes = try await response.body.collect(upTo: 8 * 1024 * 1024)
         return Reply(
             status: Int(response.status.code),
             body: Data(bytes.readableBytesView),
-            contentType: response.headers.first(name: "Content-Type") ?? "",
-            isReplay: response.headers.first(name: "Idempotency-Replayed") == "true"
+            headers: response.headers
         )
     }
 
