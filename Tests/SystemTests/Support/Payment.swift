@@ -1,4 +1,5 @@
 import Contracts
+import EventLoops
 import Foundation
 import Primitives
 import Sealing
@@ -28,14 +29,15 @@ struct PaymentOrder: Sendable {
         self.approval = try Self.approve(body, by: payer)
     }
 
-    /// Signs a body with the phone of a person.
+    /// Signs a body with the phone of a person, whose clock agrees with those of the services.
     static func approve(_ body: [UInt8], by person: Person, path: String = Self.path) throws -> String {
+        let offset = try RunningSuite.current.clockOffset.withLock { $0 }
         let text = ApprovalText(
             method: "POST",
             path: path,
             body: body,
             nonce: UUID(),
-            timestamp: Int64(Date().timeIntervalSince1970),
+            timestamp: Int64(Date().timeIntervalSince1970) + Int64(offset),
             user: person.id
         )
         let approval = DeviceApproval(
@@ -49,18 +51,13 @@ struct PaymentOrder: Sendable {
 }
 
 extension RunningSuite {
-    /// Asks for a payment.
-    func pay(_ order: PaymentOrder) async throws -> Reply {
-        var headers = ["Idempotency-Key": order.key]
+    /// Asks for a payment, of the suite's own process or of a replica.
+    func pay(_ order: PaymentOrder, at replica: Replica? = nil) async throws -> Reply {
+        let token = try await self.token(of: order.payer.subject)
+        var headers = ["Idempotency-Key": order.key, "Authorization": "Bearer \(token)"]
         headers[ApprovalHeader.name] = order.approval
-        return try await self.call(
-            "POST",
-            .transaction,
-            PaymentOrder.path,
-            as: order.payer.subject,
-            headers: headers,
-            body: order.body
-        )
+        let address = replica?.url ?? self.environment.publicURL("transaction")
+        return try await self.send("POST", address + PaymentOrder.path, headers: headers, body: order.body)
     }
 
     /// Asks for a payment that is accepted, and gives its id.
@@ -72,13 +69,18 @@ extension RunningSuite {
         return try answer.decode(P2PResponse.self).transactionID
     }
 
-    /// Asks for all of them at once.
-    func payAtOnce(_ orders: [PaymentOrder]) async throws -> [Reply] {
+    /// Asks for all of them at once; with replicas each is asked in turn, beginning with the suite's own process.
+    ///
+    /// The answers are in the order of the orders.
+    func payAtOnce(_ orders: [PaymentOrder], at replicas: [Replica] = []) async throws -> [Reply] {
         // Once beforehand, so that the sandbox is not asked for as many tokens.
-        if let first = orders.first { _ = try await self.token(of: first.payer.subject) }
-        return try await withThrowingTaskGroup(of: Reply.self) { group in
-            for order in orders { group.addTask { try await self.pay(order) } }
-            return try await group.reduce(into: []) { $0.append($1) }
+        for subject in Set(orders.map(\.payer.subject)) { _ = try await self.token(of: subject) }
+        let targets = [nil] + replicas
+        return try await withThrowingTaskGroup(of: (Int, Reply).self) { group in
+            for (index, order) in orders.enumerated() {
+                group.addTask { (index, try await self.pay(order, at: targets[index % targets.count])) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
 
@@ -105,12 +107,22 @@ extension RunningSuite {
     }
 
     private struct Accepted: Decodable {
-        let accepted: Int
+        struct Transfer: Decodable {
+            let type: String
+        }
+
+        let transfers: [Transfer]
+    }
+
+    /// The kinds of the transfers that the provider took under the reference of one of ours.
+    func takenByProvider(_ transfer: UUID) async throws -> [String] {
+        try await self.sandbox("GET", "/sandbox/references/trf-\(transfer.lowercased)").decode(Accepted.self).transfers
+            .map(\.type)
     }
 
     /// How many transfers the provider took under the reference of one of ours.
     func acceptedByProvider(_ transfer: UUID) async throws -> Int {
-        try await self.sandbox("GET", "/sandbox/references/trf-\(transfer.lowercased)").decode(Accepted.self).accepted
+        try await self.takenByProvider(transfer).count
     }
 
     // MARK: Time
@@ -121,6 +133,9 @@ extension RunningSuite {
             let answer = try await self.operate("PUT", name, "/internal/ops/clock", #"{"offset_seconds":\#(offset)}"#)
             guard answer.status == 200 else { throw TestFailure("the clock of \(name): \(answer.status)") }
         }
+        self.clockOffset.withLock { $0 = offset }
+        // Those that were good a moment ago have expired, or are from the future.
+        self.tokens.withLock { $0.removeAll() }
     }
 
     /// Lets time pass in leaps until `done`, then sets the clocks right again.

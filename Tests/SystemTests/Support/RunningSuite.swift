@@ -21,12 +21,17 @@ final class RunningSuite: Sendable {
     }
 
     let environment: SuiteEnvironment
+    /// Kills and starts the suite's broker.
+    let broker: ServerControl
     let http: HTTPClient
     let tokens = Locked<[String: (text: String, since: ContinuousClock.Instant)]>([:])
+    /// How far the clocks of the services are ahead, in seconds.
+    let clockOffset = Locked(0)
     private let processes = Locked<[String: ChildProcess]>([:])
 
-    private init(environment: SuiteEnvironment, http: HTTPClient) {
+    private init(environment: SuiteEnvironment, broker: ServerControl, http: HTTPClient) {
         self.environment = environment
+        self.broker = broker
         self.http = http
     }
 
@@ -37,6 +42,7 @@ final class RunningSuite: Sendable {
     /// The databases stay until the servers of the run are thrown away: dropping each costs a checkpoint.
     static func with(
         vhost: TestVhost,
+        broker: ServerControl,
         redis: String,
         _ body: () async throws -> Void
     ) async throws {
@@ -46,7 +52,7 @@ final class RunningSuite: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         let environment = try SuiteEnvironment(databases: databases, vhost: vhost, redis: redis)
         try await HTTPClient.withHTTPClient(configuration: configuration) { http in
-            let suite = RunningSuite(environment: environment, http: http)
+            let suite = RunningSuite(environment: environment, broker: broker, http: http)
             do {
                 try await suite.startAll()
                 try await suite.run(body)

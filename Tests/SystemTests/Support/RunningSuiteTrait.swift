@@ -8,9 +8,14 @@ struct RunningSuiteTrait: SuiteTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        try await withTestVhost { vhost in
-            try await withTestRedis { redis in
-                try await RunningSuite.with(vhost: vhost, redis: redis) { try await function() }
+        // A broker of its own, because a test kills it.
+        try await withPrivateServers([.rabbitmq]) { servers in
+            try await withTestVhost(on: servers) { vhost in
+                try await withTestRedis { redis in
+                    try await RunningSuite.with(vhost: vhost, broker: servers.control, redis: redis) {
+                        try await function()
+                    }
+                }
             }
         }
     }
