@@ -29,7 +29,11 @@ struct AccountParts {
 
     func wired() throws -> ServiceParts {
         let messaging = try self.host.messaging(as: .account) { _, work in
-            MessagingRuntime.Plan(handlers: AccountHandlers.make(accounts: self.accounts), jobs: self.jobs(work))
+            MessagingRuntime.Plan(
+                handlers: AccountHandlers.make(accounts: self.accounts),
+                jobs: self.jobs(work),
+                schedules: [SweepSchedule.make(self.accounts)]
+            )
         }
         let router = self.host.router()
         let group = router.group().add(middleware: self.host.authentication())
@@ -64,7 +68,8 @@ struct AccountParts {
                 accounts: self.accounts,
                 payments: self.payments,
                 provider: provider
-            )
+            ),
+            sweepPayments: SweepPayments(database: work, payments: self.payments, provider: provider)
         )
     }
 }

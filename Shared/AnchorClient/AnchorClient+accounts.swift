@@ -80,18 +80,24 @@ extension DepositAccount {
             status: resource.attributes.status ?? "",
             isFrozen: resource.attributes.frozen ?? false,
             customerID: resource.relationships?.id("customer"),
-            number: included?.lazy.compactMap(\.accountNumber).first.map { AccountNumber($0) }
+            number: included?.lazy.compactMap { $0.number }.first
         )
     }
 }
 
 extension AccountNumber {
-    init(_ attributes: AccountNumberAttributes) {
+    init(_ attributes: AccountNumberAttributes, id: String?) {
         self.init(
+            id: id,
             number: attributes.accountNumber,
             accountName: attributes.accountName ?? "",
             bankName: attributes.bank?.name ?? "",
             bankCode: attributes.bank?.nipCode
         )
     }
+}
+
+extension Included {
+    /// The account number that came along, if this is one.
+    fileprivate var number: AccountNumber? { self.accountNumber.map { AccountNumber($0, id: self.id) } }
 }

@@ -16,6 +16,32 @@ extension AnchorClient {
         return InboundPayment(answer.data)
     }
 
+    /// One page of the inbound transfers to an account number, in an order that the provider does not promise.
+    ///
+    /// - Parameters:
+    ///   - accountNumberID: The provider's id of the number, ending in `-anc_acc_num`.
+    ///   - page: From 0.
+    ///   - size: Payments per page.
+    ///   - deadline: The time the call may take.
+    /// - Returns: The payments and the number of pages.
+    /// - Throws: `AnchorError`.
+    public func inboundTransfers(
+        accountNumberID: String,
+        page: Int = 0,
+        size: Int = 100,
+        deadline: Duration? = nil
+    ) async throws(AnchorError) -> InboundPaymentPage {
+        let answer: ListEnvelope<InboundAttributes> = try await self.call(
+            .get("/inbound-transfers?accountNumberId=\(escaped(accountNumberID))&page=\(page)&size=\(size)"),
+            "inbound transfers",
+            deadline: deadline
+        )
+        return InboundPaymentPage(
+            payments: answer.data.map { InboundPayment($0) },
+            pageCount: answer.meta?.pagination?.totalPages
+        )
+    }
+
     /// One page of an account's history.
     ///
     /// - Parameters:

@@ -27,6 +27,8 @@ public struct DepositAccount: Sendable, Hashable {
 ///
 /// Personal data.
 public struct AccountNumber: Sendable, Hashable {
+    /// The provider's id of the number, ending in `-anc_acc_num`, when the answer names it.
+    public var id: String?
     /// 10 digits.
     public var number: String
     /// The name the bank shows to payers.
@@ -37,7 +39,8 @@ public struct AccountNumber: Sendable, Hashable {
     public var bankCode: String?
 
     /// Creates a number.
-    public init(number: String, accountName: String, bankName: String, bankCode: String?) {
+    public init(id: String? = nil, number: String, accountName: String, bankName: String, bankCode: String?) {
+        self.id = id
         self.number = number
         self.accountName = accountName
         self.bankName = bankName

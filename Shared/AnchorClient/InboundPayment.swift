@@ -37,6 +37,20 @@ public struct InboundPayment: Sendable, Hashable {
     }
 }
 
+/// One page of the payments that came in on an account number.
+public struct InboundPaymentPage: Sendable, Hashable {
+    /// The payments.
+    public var payments: [InboundPayment]
+    /// How many pages there are; nil when the provider did not say.
+    public var pageCount: Int?
+
+    /// Creates a page.
+    public init(payments: [InboundPayment], pageCount: Int?) {
+        self.payments = payments
+        self.pageCount = pageCount
+    }
+}
+
 /// One row of an account's history at the provider.
 public struct AccountTransaction: Sendable, Hashable {
     /// Which way the money went.

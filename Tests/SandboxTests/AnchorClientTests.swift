@@ -142,4 +142,43 @@ struct AnchorClientTests {
             #expect(try await sandbox.client.balance(accountID: account.id).available.kobo == 7000)
         }
     }
+
+    @Test("inbound payments are listed by account number, newest first, in pages")
+    func inboundPages() async throws {
+        try await withSandbox { sandbox in
+            let account = try await sandbox.personWithAccount()
+            for amount in [100, 200, 300] as [Int64] {
+                try await sandbox.control(
+                    .POST,
+                    "accounts/\(account.id)/fund",
+                    ["amount": .integer(amount)]
+                )
+            }
+            let number = try #require(await sandbox.client.depositAccount(id: account.id).number?.id)
+            #expect(number.hasSuffix("-anc_acc_num"))
+            let first = try await sandbox.client.inboundTransfers(accountNumberID: number, page: 0, size: 2)
+            #expect(first.payments.map(\.amount.kobo) == [300, 200])
+            #expect(first.payments.allSatisfy { $0.accountID == account.id && $0.isSettled })
+            #expect(first.pageCount == 2)
+            let second = try await sandbox.client.inboundTransfers(accountNumberID: number, page: 1, size: 2)
+            #expect(second.payments.map(\.amount.kobo) == [100])
+            let nobodys = try await sandbox.client.inboundTransfers(accountNumberID: "1-anc_acc_num", page: 0, size: 2)
+            #expect(nobodys.payments.isEmpty)
+        }
+    }
+
+    @Test("a payment can be read as a transfer and as a payment, with two ids and one reference")
+    func twins() async throws {
+        try await withSandbox { sandbox in
+            let account = try await sandbox.personWithAccount()
+            let fund: JSON = ["amount": 7000, "events": "twin"]
+            let id = try await sandbox.control(.POST, "accounts/\(account.id)/fund", fund)["id"]?.text
+            let transfer = try await sandbox.client.inboundPayment(id: #require(id))
+            let twin = transfer.id.replacingOccurrences(of: "-anc_inb_trsf", with: "-anc_py")
+            let payment = try await sandbox.client.inboundPayment(id: twin)
+            #expect(payment.id == twin)
+            #expect(payment.reference == transfer.reference && payment.reference?.hasSuffix("-ref") == true)
+            #expect(payment.accountID == account.id && payment.amount == transfer.amount)
+        }
+    }
 }

@@ -12,6 +12,12 @@ protocol AccountProvider: Sendable {
     func depositAccount(id: String, deadline: Duration?) async throws(AnchorError) -> DepositAccount
     func accounts(customerID: String, deadline: Duration?) async throws(AnchorError) -> [DepositAccount]
     func inboundPayment(id: String, deadline: Duration?) async throws(AnchorError) -> InboundPayment
+    func inboundTransfers(
+        accountNumberID: String,
+        page: Int,
+        size: Int,
+        deadline: Duration?
+    ) async throws(AnchorError) -> InboundPaymentPage
 }
 
 extension AnchorClient: AccountProvider {}

@@ -6,6 +6,7 @@ enum AccountJob {
     static let openAccount: JobKind = "open_account"
     static let fetchAccount: JobKind = "fetch_account"
     static let readPayment: JobKind = "read_payment"
+    static let sweepPayments: JobKind = "sweep_payments"
 }
 
 /// Keeps the calls of jobs to the provider.

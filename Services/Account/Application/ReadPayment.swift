@@ -34,23 +34,35 @@ struct ReadPayment: Sendable {
             // Perhaps the account's own job has not committed yet.
             return .again(reason: "account_unknown", after: nil)
         }
-        try await self.credit(payment, on: accountID, of: wallet.user, job)
-        return .done
+        return try await self.credit(payment, on: accountID, of: wallet.user, job)
     }
 
-    private func credit(_ payment: InboundPayment, on account: String, of user: UserID, _ job: Job) async throws {
+    private func credit(
+        _ payment: InboundPayment,
+        on account: String,
+        of user: UserID,
+        _ job: Job
+    ) async throws
+        -> JobOutcome
+    {
         try await self.database.transaction(cause: job.cause) { transaction in
-            try await job.finish(in: transaction)
             let credit = Credit(
                 providerPaymentID: payment.id,
                 anchorAccountID: account,
                 user: user,
                 amount: payment.amount,
                 reference: Credit.ours(payment.reference),
+                providerReference: Credit.providers(payment.reference),
                 paidAt: payment.paidAt ?? transaction.now
             )
-            guard let id = try await self.payments.insert(credit, in: transaction) else { return }
+            guard let id = try await self.payments.insert(credit, in: transaction) else {
+                // What shares a reference and is something else is for people to look at.
+                let isSameMoney = try await self.payments.isSameMoney(credit, in: transaction)
+                return isSameMoney ? .done : .failed(reason: "reference_of_another_payment")
+            }
+            try await job.finish(in: transaction)
             try await transaction.publish(WalletCredited(credit, paymentID: id), about: user)
+            return .done
         }
     }
 }

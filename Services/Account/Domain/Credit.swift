@@ -11,6 +11,8 @@ struct Credit: Hashable, Sendable {
     let amount: Money
     /// The reference it carried, when that is one of ours.
     let reference: String?
+    /// The provider's own reference, which all its names for the same money share.
+    var providerReference: String?
     let paidAt: Date
 
     /// Keeps a reference that has the form of ours: three letters, a hyphen, an id.
@@ -23,6 +25,21 @@ struct Credit: Hashable, Sendable {
             parts[1].utf8.allSatisfy(Self.isIDUnit)
         else { return nil }
         return reference
+    }
+
+    /// Keeps a reference that has the form of the provider's own: digits, then `-ref`.
+    static func providers(_ reference: String?) -> String? {
+        guard let reference, reference.utf8.count <= 64, reference.hasSuffix("-ref") else { return nil }
+        let digits = reference.utf8.dropLast(4)
+        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return reference
+    }
+
+    /// The provider's word at the end of an id, such as `anc_py`: which of its views of the money the id belongs to.
+    static func kind(of providerPaymentID: String) -> Substring {
+        providerPaymentID.split(separator: "-", maxSplits: 1).last ?? ""
     }
 
     private static func isLetter(_ unit: UInt8) -> Bool {

@@ -104,6 +104,23 @@ struct AccountStore: Sendable {
         )
     }
 
+    // MARK: Sweeping
+
+    /// The provider's ids of up to `limit` open accounts that were not taken here for `age`, oldest first; taken now.
+    func takeForSweep(_ limit: Int, age: Duration, in transaction: EventTransaction) async throws -> [String] {
+        try await transaction.query(
+            """
+            UPDATE accounts SET swept_at = transfa_now()
+            WHERE id = ANY (ARRAY(
+                SELECT id FROM accounts
+                WHERE status = 'open'
+                    AND coalesce(swept_at, opened_at) <= transfa_now() - \(age / .seconds(1)) * interval '1 second'
+                ORDER BY coalesce(swept_at, opened_at) LIMIT \(Int64(limit)) FOR NO KEY UPDATE SKIP LOCKED))
+            RETURNING anchor_account_id
+            """
+        ).map { try $0.decode(String.self) }
+    }
+
     // MARK: Rows
 
     private static let columns: SQL = """

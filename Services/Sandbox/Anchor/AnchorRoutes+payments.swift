@@ -5,6 +5,11 @@ import Primitives
 extension AnchorRoutes {
     func addPayments(to group: RouterGroup<SandboxContext>) {
         let provider = self.provider
+        group.get("inbound-transfers") { request, _ in
+            let page = Page(request)
+            let number = request.query("accountNumberId") ?? ""
+            return Response.json(provider.store.read { $0.inboundPage(page, accountNumberID: number) })
+        }
         group.get("inbound-transfers/:id") { _, context in
             let id = context.text("id")
             let payment = try provider.store.read { $0.inbound[id] }.orNotFound("Inbound transfer")
@@ -12,9 +17,12 @@ extension AnchorRoutes {
         }
         group.get("payments/:id") { _, context in
             let id = context.text("id")
-            let payment = provider.store.read { $0.inbound[id] }
+            let payment = provider.store.read { state in
+                let twin = id.hasSuffix("-anc_py") ? String(id.dropLast(6)) + "anc_inb_trsf" : id
+                return state.inbound[twin]
+            }
             guard let payment, payment.isSettled else { throw Refusal.notFound("Payment") }
-            return Response.json(single(payment.paymentJSON))
+            return Response.json(single(payment.paymentJSON(id: id)))
         }
         group.get("transactions") { request, _ in
             let page = Page(request)
@@ -32,7 +40,7 @@ extension AnchorRoutes {
         group.post("transaction-notification") { request, _ in
             let body = try await request.bytes()
             let payment = try provider.perform { try $0.simulateTransfer(body) }
-            return Response.json(single(payment.paymentJSON))
+            return Response.json(single(payment.paymentJSON(id: payment.id)))
         }
     }
 
@@ -46,6 +54,13 @@ extension AnchorRoutes {
 }
 
 extension SandboxState {
+    /// The inbound transfers to one account number; none for a number that does not exist.
+    fileprivate func inboundPage(_ page: Page, accountNumberID: String) -> JSON {
+        let owner = accountNumberID.split(separator: "-").first.map { "\($0)-anc_acc" } ?? ""
+        let ids = self.accounts[owner]?.numberID == accountNumberID ? self.inboundByAccount[owner] ?? [] : []
+        return page.cut(ids) { self.inbound[$0]?.transferJSON }
+    }
+
     /// The provider's own way to fund an account in its test environment.
     mutating func simulateTransfer(_ body: [UInt8]) throws(Refusal) -> InboundPayment {
         let document = try Document(body)

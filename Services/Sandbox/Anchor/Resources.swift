@@ -149,10 +149,10 @@ extension InboundPayment {
         )
     }
 
-    /// As a payment.
-    var paymentJSON: JSON {
+    /// As a payment, under the id it was asked for by.
+    func paymentJSON(id: String) -> JSON {
         resource(
-            self.id,
+            id,
             "Payment",
             [
                 "createdAt": wireDate(self.createdAt), "amount": .integer(self.amount), "fee": 0,

@@ -44,7 +44,7 @@ extension SandboxState {
         switch payment.events {
         case .payment: self.emit("payment.received", payment)
         case .nip: self.emit("nip.inbound.received", payment)
-        case .both:
+        case .both, .twin:
             self.emit("payment.received", payment)
             self.emit("nip.inbound.received", payment)
         case .repeated, .none: break
@@ -63,7 +63,7 @@ extension SandboxState {
         switch payment.events {
         case .payment: self.emit("payment.settled", payment)
         case .nip: self.emit("nip.inbound.completed", payment)
-        case .both:
+        case .both, .twin:
             self.emit("payment.settled", payment)
             self.emit("nip.inbound.completed", payment)
         case .repeated: for _ in 0..<3 { self.emit("payment.settled", payment) }

@@ -129,6 +129,9 @@ struct InboundPayment: Codable, Sendable {
     var settleDelay: Int64
     var isSettled = false
     var createdAt: Int64
+
+    /// The id of the same money as a payment.
+    var twinID: String { (self.id.split(separator: "-").first.map(String.init) ?? self.id) + "-anc_py" }
 }
 
 /// Which events tell of an inbound payment.
@@ -139,6 +142,8 @@ enum InboundEvents: String, Codable, Sendable {
     case nip
     /// All four.
     case both
+    /// All four; those of the payment call it by its other id, as a payment.
+    case twin
     /// `payment.settled` three times with three event ids.
     case repeated
     /// None: found by polling only.

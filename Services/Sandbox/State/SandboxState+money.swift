@@ -78,6 +78,7 @@ extension SandboxState {
     mutating func add(_ payment: InboundPayment) {
         self.note(id: payment.id)
         self.inbound[payment.id] = payment
+        self.inboundByAccount[payment.accountID, default: []].append(payment.id)
         self.accounts[payment.accountID]?.pending += payment.amount
         self.log.append(self.entry(.inbound, payment, at: payment.createdAt))
     }

@@ -22,6 +22,7 @@ struct SandboxState: Sendable {
     var transfersByAccount: [String: [String]] = [:]
     var transferByKey: [String: String] = [:]
     var inbound: [String: InboundPayment] = [:]
+    var inboundByAccount: [String: [String]] = [:]
     var rows: [String: [Row]] = [:]
     var events: [String: Event] = [:]
     var waitingEvents: Set<String> = []

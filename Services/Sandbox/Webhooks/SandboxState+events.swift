@@ -90,7 +90,8 @@ extension SandboxState {
             return
         }
         let inline: JSON = [
-            "paymentId": .string(payment.id), "paymentReference": .string(payment.reference),
+            "paymentId": .string(payment.events == .twin ? payment.twinID : payment.id),
+            "paymentReference": .string(payment.reference),
             "amount": .integer(payment.amount), "fee": 0, "currency": "NGN", "type": "BankTransfer",
             "narration": .string(payment.narration), "createdAt": wireDate(payment.createdAt),
             "paidAt": wireDate(payment.createdAt), "settlementAccount": ["accountId": .string(payment.accountID)],

@@ -40,6 +40,10 @@ struct AccountWorld: ServiceWorld {
         )
     }
 
+    var sweepPayments: SweepPayments {
+        SweepPayments(database: self.work, payments: InboundPaymentStore(), provider: self.provider)
+    }
+
     var handlers: EventHandlers { AccountHandlers.make(accounts: self.accounts) }
 
     // MARK: Events
@@ -89,6 +93,32 @@ struct AccountWorld: ServiceWorld {
 
     func read(_ id: String) async throws -> JobOutcome {
         try await self.run(AccountJob.readPayment, id) { try await self.readPayment($0) }
+    }
+
+    func sweep(_ account: String = "1-anc_acc") async throws -> JobOutcome {
+        try await self.run(AccountJob.sweepPayments, account) { try await self.sweepPayments($0) }
+    }
+
+    /// What the schedule does.
+    func planSweeps() async throws {
+        try await self.work.transaction(cause: Cause()) { transaction in
+            for account in try await self.accounts.takeForSweep(10, age: SweepSchedule.age, in: transaction) {
+                try await transaction.requeue(AccountJob.sweepPayments, key: account, subject: account)
+            }
+        }
+    }
+
+    /// Lets time pass, for account and its database.
+    func pass(_ seconds: Int) async throws {
+        self.clock.offset += .seconds(seconds)
+        try await self.database.psql("UPDATE clock_offset SET moved = moved + interval '\(seconds) seconds'")
+    }
+
+    /// The keys of the jobs of a kind that wait.
+    func waiting(_ kind: JobKind) async throws -> [String] {
+        try await self.work.client.query(
+            "SELECT key FROM jobs WHERE kind = \(kind.rawValue) AND state = 'queued' ORDER BY key"
+        ).map { try $0.decode(String.self) }
     }
 }
 

@@ -9,6 +9,10 @@ final class FakeProvider: AccountProvider {
     struct State: Sendable {
         var accounts: [DepositAccount] = []
         var payments: [String: InboundPayment] = [:]
+        /// In the order in which they came.
+        var paymentOrder: [String] = []
+        var listsNewestFirst = true
+        var pagesRead: [Int] = []
         var kinds: [CustomerKind] = []
         var paymentReads = 0
         /// Thrown once, after the call took effect.
@@ -21,12 +25,22 @@ final class FakeProvider: AccountProvider {
     var kinds: [CustomerKind] { self.state.withLock { $0.kinds } }
     var paymentReads: Int { self.state.withLock { $0.paymentReads } }
 
+    var pagesRead: [Int] { self.state.withLock { $0.pagesRead } }
+
+    func listOldestFirst() { self.state.withLock { $0.listsNewestFirst = false } }
+
+    private static func numberID(of account: String) -> String { "\(account)_num" }
+
     func loseNextAnswer() { self.state.withLock { $0.loseNextAnswer = true } }
 
     func assignNumber(_ number: String, name: String) {
         let assigned = AccountNumber(number: number, accountName: name, bankName: "Test Bank", bankCode: nil)
         self.state.withLock { state in
-            for index in state.accounts.indices { state.accounts[index].number = assigned }
+            for index in state.accounts.indices {
+                var number = assigned
+                number.id = Self.numberID(of: state.accounts[index].id)
+                state.accounts[index].number = number
+            }
         }
     }
 
@@ -44,7 +58,9 @@ final class FakeProvider: AccountProvider {
             accountID: account,
             isSettled: isSettled
         )
-        self.state.withLock { $0.payments[id] = payment }
+        self.state.withLock { state in
+            if state.payments.updateValue(payment, forKey: id) == nil { state.paymentOrder.append(id) }
+        }
     }
 
     func createDepositAccount(
@@ -84,5 +100,24 @@ final class FakeProvider: AccountProvider {
         }
         guard let found else { throw .notFound }
         return found
+    }
+
+    func inboundTransfers(
+        accountNumberID: String,
+        page: Int,
+        size: Int,
+        deadline: Duration?
+    ) async throws(AnchorError) -> InboundPaymentPage {
+        self.state.withLock { state in
+            state.pagesRead.append(page)
+            let all = state.paymentOrder.compactMap { state.payments[$0] }.filter {
+                $0.accountID.map(Self.numberID) == accountNumberID && $0.id.hasSuffix("-anc_inb_trsf")
+            }
+            let listed = state.listsNewestFirst ? all.reversed() : all
+            return InboundPaymentPage(
+                payments: Array(listed.dropFirst(page * size).prefix(size)),
+                pageCount: (all.count + size - 1) / size
+            )
+        }
     }
 }

@@ -118,11 +118,11 @@ extension RunningSuite {
         let jwt: String
     }
 
-    /// A good session token; they live for a minute by the clocks of the services.
+    /// A good session token, which outlives any leap of the services' clocks that a request may meet.
     func token(of subject: String) async throws -> String {
         let known = self.tokens.withLock { $0[subject] }
         if let known, known.since.duration(to: .now) < .seconds(40) { return known.text }
-        let lifetime = 60 + self.clockOffset.withLock { $0 }
+        let lifetime = 3600 + self.clockOffset.withLock { $0 }
         let text = try await self.token(of: subject, more: #","lifetime_seconds":\#(lifetime)"#)
         self.tokens.withLock { $0[subject] = (text, .now) }
         return text
