@@ -29,4 +29,19 @@ struct SubmissionStep: Sendable {
     let destination: String?
     let amount: Int64?
     let notBefore: Date?
+
+    /// Nothing is to be done yet about a transfer.
+    static func stale(_ transaction: UUID) -> Self {
+        SubmissionStep(
+            transaction: transaction,
+            verdict: .stale,
+            kind: nil,
+            reference: nil,
+            attempt: nil,
+            sourceAccount: nil,
+            destination: nil,
+            amount: nil,
+            notBefore: nil
+        )
+    }
 }

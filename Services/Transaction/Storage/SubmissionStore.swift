@@ -14,10 +14,33 @@ struct SubmissionStore: Sendable {
     static let callDeadline = Duration.seconds(10)
 
     /// Rechecks transfers and commits the calls that are to be made.
+    ///
+    /// The steps are in the order of the ids.
     func begin(_ ids: [UUID], in transaction: EventTransaction) async throws -> [SubmissionStep] {
-        try await self.steps(
-            "SELECT \(Self.columns) FROM begin_submission(\(ids), \(Self.actor), \(Self.deadlineText)::interval) ORDER BY ord",
+        let unheard = try await self.unheard(ids, in: transaction)
+        let heard = ids.filter { !unheard.contains($0) }
+        var steps = try await self.steps(
+            "SELECT \(Self.columns) FROM begin_submission(\(heard), \(Self.actor), \(Self.deadlineText)::interval) ORDER BY ord",
             in: transaction
+        )[...]
+        return ids.compactMap { unheard.contains($0) ? .stale($0) : steps.popFirst() }
+    }
+
+    /// Transfers between people about one of whom something was said that could not be handled yet.
+    ///
+    /// It may be that they may not send or receive, so the transfer waits, as it does while nothing is heard at all. After
+    /// a day it fails for its age and needs no recheck.
+    private func unheard(_ ids: [UUID], in transaction: EventTransaction) async throws -> Set<UUID> {
+        // Nearly always nothing is parked, and then transfers are not looked at.
+        guard try await !transaction.query("SELECT 1 FROM parked_keys LIMIT 1").isEmpty else { return [] }
+        return try await Set(
+            transaction.query(
+                """
+                SELECT t.id FROM transactions t
+                WHERE t.id = ANY (\(ids)) AND t.state = 'accepted' AND t.created_at > transfa_now() - interval '24 hours'
+                    AND EXISTS (SELECT 1 FROM parked_keys k WHERE k.subject IN (t.sender_id::text, t.recipient_id::text))
+                """
+            ).map { try $0.decode(UUID.self) }
         )
     }
 
