@@ -96,8 +96,8 @@ extension RunningSuite {
     }
 
     /// Waits until all transfers of somebody have ended, at first in real time.
-    func end(of person: Person) async throws {
-        let soon = try? await eventually("all to end", within: .seconds(3), every: .milliseconds(100)) {
+    func end(of person: Person, inRealTime limit: Duration = .seconds(3)) async throws {
+        let soon = try? await eventually("all to end", within: limit, every: .milliseconds(100)) {
             try await self.openTransfers(of: person) == 0 ? true : nil
         }
         guard soon != true else { return }
