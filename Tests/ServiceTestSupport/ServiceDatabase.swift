@@ -19,7 +19,9 @@ public struct ServiceDatabase: Sendable {
     /// Makes the service's ids.
     public let ids: UUIDv7Source
 
-    /// Never run: the runtime is only the way to the two databases. It also checks the handlers against the catalogue.
+    /// The runtime never runs: it is only the way to the two databases.
+    ///
+    /// It also checks the handlers against the catalogue.
     init(
         _ service: ServiceName,
         _ database: TestDatabase,
@@ -56,6 +58,7 @@ public struct ServiceDatabase: Sendable {
 ///   - handlers: What the service does with events; they must be those of the catalogue.
 ///   - connections: For transactions of each role; few, because many tests share one server.
 ///   - body: The test.
+/// - Throws: What `body` throws, and why the database could not be made.
 public func withServiceDatabase(
     _ service: ServiceName,
     migrations: [Migration],
