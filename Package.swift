@@ -57,8 +57,7 @@ func shared(_ name: String, _ dependencies: [Target.Dependency], settings: [Swif
 func service(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Target] {
     let own: [Target.Dependency] = [
         "ServiceKit", "Primitives", "Messaging", "Postgres", "Redis", "Sealing", contracts, hummingbird,
-        asyncHTTPClient,
-        httpTypes, logging, configuration, lifecycle, crypto,
+        asyncHTTPClient, httpTypes, logging, configuration, lifecycle, crypto,
     ]
     return library(name, own + dependencies, resources: [.copy("Migrations")])
         + [executable(name, ["ServiceKit"])]
@@ -237,8 +236,7 @@ let tests: [Target] = [
         [
             "AccountService", "AnchorClient", "ServiceTestSupport", "TestSupport", "ServiceKit", "Messaging",
             "Postgres", "Primitives",
-            "Sealing",
-            contracts, logging,
+            "Sealing", contracts, logging,
         ]
     ),
     test(
