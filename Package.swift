@@ -266,8 +266,8 @@ let tests: [Target] = [
     test(
         "System",
         [
-            "TestSupport", "Primitives", "Postgres", "EventLoops", "Sealing", contracts, asyncHTTPClient, crypto,
-            jwtKit, nioCore, nioHTTP1, yams,
+            "TestSupport", "Primitives", "Postgres", "EventLoops", "AMQP", "Messaging", "Sealing", contracts,
+            asyncHTTPClient, crypto, jwtKit, logging, nioCore, nioHTTP1, yams,
         ]
     ),
 ]

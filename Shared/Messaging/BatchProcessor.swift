@@ -122,6 +122,7 @@ struct BatchProcessor: Sendable {
         // Bound to types we do not listen to only by an older version of ourselves: nothing to do.
         guard let entry = self.handlers.entries[event.attributes.type] else { return 0 }
         let start = ContinuousClock.now
+        CrashPoint.reach("handling", with: event.attributes.id.lowercased)
         try await entry.handle(event.attributes, event.body, transaction)
         return Int32(clamping: Int64((ContinuousClock.now - start) / .microseconds(1)))
     }

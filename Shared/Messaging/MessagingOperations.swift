@@ -23,6 +23,15 @@ public struct MessagingOperations: Sendable {
         )
     }
 
+    /// Publishes again what was sent within a span from now; who has handled it drops it.
+    ///
+    /// For a queue that was lost while this service did not run, or that held more than `TopologyGuardian` sends again.
+    ///
+    /// - Returns: How many events.
+    public func resendOutbox(sentWithin span: Duration) async throws -> Int {
+        try await self.database.resend(sentWithin: span)
+    }
+
     /// Events published under a correlation id, in order.
     public func published(correlation: UUID) async throws -> String {
         try await self.json(

@@ -11,7 +11,8 @@ import Primitives
 /// The event log takes a copy of everything, so the broker finds a home for every event even when a consumer's queue is
 /// gone: a publisher would not notice. Therefore every relay looks for all queues once a second and stops when one is
 /// missing; a missing queue is made anew only after every relay has had time to look; and each relay then sends again
-/// what it sent since its last good look. Consumers drop what they already know.
+/// what it sent since its last good look, and what may have been waiting in the queue. Consumers drop what they already
+/// know.
 actor TopologyGuardian {
     private let configuration: AMQPConfiguration
     private let database: EventDatabase
@@ -20,6 +21,8 @@ actor TopologyGuardian {
 
     private var lastWhole: ContinuousClock.Instant?
     private var needsResend = false
+    /// Whether a queue was missing since the last resend.
+    private var hasMissed = false
     private var isWhole = false
     private var isDeclared = false
     private let declared = WakeSignal()
@@ -33,6 +36,10 @@ actor TopologyGuardian {
     private static let look = Duration.seconds(1)
     /// Longer than two looks of any relay.
     private static let quarantine = Duration.seconds(3)
+    /// What was sent so long before a queue went may have been in it, unhandled.
+    ///
+    /// A consumer that was further behind needs an operator: `transfactl outbox resend`.
+    private static let backlog = Duration.seconds(15 * 60)
 
     init(
         configuration: AMQPConfiguration,
@@ -85,6 +92,7 @@ actor TopologyGuardian {
     private func begin(_ admin: AMQPAdmin) async throws {
         if try await self.exists(Topology.eventLog, admin), try await self.findMissing(admin) != nil {
             self.noteBreak()
+            self.hasMissed = true
             self.logger.error("a queue is missing, it is made when all relays have noticed")
             try await Task.sleep(for: Self.quarantine)
         }
@@ -101,6 +109,7 @@ actor TopologyGuardian {
         let started = ContinuousClock.now
         if try await self.findMissing(admin) != nil {
             self.noteBreak()
+            self.hasMissed = true
             self.logger.error("a queue is gone, relaying stops until it is back")
             try await Task.sleep(for: Self.quarantine)
             try await self.declareAll(admin)
@@ -129,25 +138,17 @@ actor TopologyGuardian {
         }
     }
 
-    /// Marks unsent what was sent after the last look that found everything, with a margin for the look itself.
+    /// Sends again what may have met a missing queue, or was still in one when it went.
     private func resend() async throws {
-        guard let lastWhole = self.lastWhole else {
-            self.needsResend = false
-            return
+        var span = self.hasMissed ? Self.backlog : .zero
+        // With a margin for the look itself.
+        if let lastWhole = self.lastWhole { span = max(span, ContinuousClock.now - lastWhole + Self.look * 2) }
+        if span > .zero {
+            let count = try await self.database.resend(sentWithin: span)
+            self.logger.notice("events are sent again", metadata: ["count": "\(count)"])
         }
-        let span = (ContinuousClock.now - lastWhole + Self.look * 2) / .seconds(1)
-        let count = try await self.database.client.withTransaction { sql in
-            try await sql.execute(
-                """
-                UPDATE outbox SET sent_at = NULL
-                WHERE day >= (clock_timestamp() AT TIME ZONE 'UTC')::date - 1
-                    AND sent_at > clock_timestamp() - \(span) * interval '1 second'
-                """
-            )
-        }
-        self.logger.notice("events are sent again", metadata: ["count": "\(count)"])
         self.needsResend = false
-        self.database.wake()
+        self.hasMissed = false
     }
 
     // MARK: Declaring

@@ -4,7 +4,8 @@ import Synchronization
 /// Places where a test may end the process as abruptly as SIGKILL would.
 ///
 /// The environment variable `TRANSFA_CRASH_AT` names one: `label`, or `label:3` for the third time it is reached.
-/// Release builds contain no trace of it.
+/// `label@what` names one thing, such as the id of an event, that the process traps on each time it is met. Release
+/// builds contain no trace of it.
 public enum CrashPoint {
     /// Ends the process here if this is the place, and the time, that was asked for.
     ///
@@ -17,6 +18,18 @@ public enum CrashPoint {
             // 128 + SIGKILL, and no exit handlers: nothing may be flushed that a real crash would lose.
             _exit(137)
         }
+        #endif
+    }
+
+    /// Traps here if this is the place, and the thing, that was asked for.
+    ///
+    /// - Parameters:
+    ///   - label: the name of the place, a static one.
+    ///   - thing: what is dealt with here.
+    public static func reach(_ label: StaticString, with thing: @autoclosure () -> String) {
+        #if DEBUG
+        guard let wanted = Self.wanted, wanted.label.hasPrefix("\(label)@") else { return }
+        precondition(wanted.label != "\(label)@\(thing())", "a test asked for a trap at \(wanted.label)")
         #endif
     }
 

@@ -109,6 +109,58 @@ struct TopologyTests {
         }
     }
 
+    @Test("what waited in a queue when it was deleted is sent again")
+    func backlogDeleted() async throws {
+        try await Kit.with { kit in
+            try await withTestVhost { vhost in
+                let broker = try Broker.configuration(vhost.url)
+                try await kit.withRelay(broker) {
+                    try await kit.credit([UUID(), UUID()], 0..<500)
+                    try await kit.awaitAllSent()
+                    // As if it had been there for minutes; looks were good since.
+                    try await kit.execute("UPDATE outbox SET sent_at = sent_at - interval '5 minutes'")
+                    try await vhost.deleteQueue(Broker.queue)
+                    try await kit.withConsumer(broker, Till().handlers()) {
+                        try await eventually("all events", within: .seconds(30)) {
+                            try await kit.number("SELECT count(*) FROM inbox") == 500
+                        }
+                    }
+                }
+                #expect(try await kit.number("SELECT sum(total)::bigint FROM sums") == 500 * 499 / 2)
+            }
+        }
+    }
+
+    @Test("what was lost while nobody looked is sent again when an operator says so, and takes effect once")
+    func operatorResends() async throws {
+        try await Kit.with { kit in
+            try await withTestVhost { vhost in
+                let broker = try Broker.configuration(vhost.url)
+                try await kit.withRelay(broker) {
+                    try await kit.credit([UUID(), UUID()], 0..<300)
+                    try await kit.awaitAllSent()
+                }
+                try await vhost.deleteQueue(Broker.queue)
+                try await Self.makeQueue(broker)
+                try await kit.execute("UPDATE outbox SET sent_at = sent_at - interval '2 hours' WHERE sequence <= 50")
+                try await kit.withRelay(broker) {
+                    try await kit.withConsumer(broker, Till().handlers()) {
+                        for (minutes, count) in [(60, 200), (180, 300)] {
+                            #expect(
+                                try await kit.operations().resendOutbox(sentWithin: .seconds(60 * minutes)) == count
+                            )
+                            try await eventually("\(count) events", within: .seconds(30)) {
+                                try await kit.number("SELECT count(*) FROM inbox") == count
+                            }
+                            try await kit.awaitAllSent()
+                        }
+                    }
+                }
+                #expect(try await kit.number("SELECT sum(total)::bigint FROM sums") == 300 * 299 / 2)
+            }
+        }
+    }
+
     /// What the guardian of another process would do after its quarantine.
     private static func makeQueue(_ broker: AMQPConfiguration) async throws {
         try await AMQPAdmin.withConnection(broker, logger: quiet) { admin in

@@ -8,6 +8,8 @@ import Primitives
 struct OperationsRoutes {
     static let defaultLimit = 100
     static let maximumLimit = 1000
+    /// A week; inboxes remember longer.
+    static let resendableMinutes = 1...10_080
 
     let operations: MessagingOperations
 
@@ -38,6 +40,14 @@ struct OperationsRoutes {
     }
 
     private func addActions(to ops: RouterGroup<AppRequestContext>) {
+        ops.post("/outbox/resend") { request, context in
+            let minutes = try await request.decodeBody(as: Resend.self, context: context).minutes
+            guard Self.resendableMinutes.contains(minutes) else {
+                throw APIError.invalid("/minutes", detail: "Name 1 to 10080 minutes.")
+            }
+            let count = try await self.operations.resendOutbox(sentWithin: .seconds(60 * minutes))
+            return InternalRoutes.json(.ok, #"{"count":\#(count)}"#)
+        }
         ops.post("/jobs/:id/release") { _, context in
             try Self.changed(try await self.operations.releaseJob(try context.uuid("id")))
         }
@@ -53,6 +63,10 @@ struct OperationsRoutes {
             let isGone = try await self.operations.discardParked(subject: body.subject, event: body.event)
             return try Self.changed(isGone)
         }
+    }
+
+    private struct Resend: Decodable {
+        let minutes: Int
     }
 
     private struct ParkedSubject: Decodable {
