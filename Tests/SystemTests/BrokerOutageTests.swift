@@ -228,13 +228,13 @@ extension RunningSuite {
 
     /// Runs `body` with the broker killed, and starts it again.
     fileprivate func withoutBroker(_ body: () async throws -> Void) async throws {
-        try await self.broker.kill(.rabbitmq)
+        try await self.control.kill(.rabbitmq)
         do {
             try await body()
         } catch {
-            try await self.broker.start(.rabbitmq)
+            try await self.control.start(.rabbitmq)
             throw error
         }
-        try await self.broker.start(.rabbitmq)
+        try await self.control.start(.rabbitmq)
     }
 }

@@ -3,7 +3,7 @@ import EventLoops
 import Foundation
 import TestSupport
 
-/// Seven services and the sandbox, as processes, on databases of their own.
+/// Services and the sandbox, as processes, on databases of their own.
 final class RunningSuite: Sendable {
     @TaskLocal private static var running: RunningSuite?
 
@@ -21,18 +21,45 @@ final class RunningSuite: Sendable {
     }
 
     let environment: SuiteEnvironment
-    /// Kills and starts the suite's broker.
-    let broker: ServerControl
     let http: HTTPClient
     let tokens = Locked<[String: (text: String, since: ContinuousClock.Instant)]>([:])
     /// How far the clocks of the services are ahead, in seconds.
     let clockOffset = Locked(0)
     private let processes = Locked<[String: ChildProcess]>([:])
+    private let ground: Ground
 
-    private init(environment: SuiteEnvironment, broker: ServerControl, http: HTTPClient) {
+    /// What a suite runs on.
+    struct Ground: Sendable {
+        /// The services that run.
+        var services = SuiteEnvironment.names
+        let vhost: TestVhost
+        let redis: String
+        /// Servers that a test may hurt; their Postgres, if they have one, has the databases of `elsewhere`.
+        var ownServers: TestServers?
+        /// Services whose databases are not on the Postgres of the whole run.
+        var elsewhere: Set<String> = []
+    }
+
+    private init(environment: SuiteEnvironment, http: HTTPClient, ground: Ground) {
         self.environment = environment
-        self.broker = broker
         self.http = http
+        self.ground = ground
+    }
+
+    /// The vhost that the services meet in.
+    var vhost: TestVhost { self.ground.vhost }
+
+    /// Hurts the broker, Redis, or the Postgres of the services elsewhere.
+    var control: ServerControl {
+        get throws {
+            guard let servers = self.ground.ownServers else { throw TestFailure("the suite shares its servers") }
+            return servers.control
+        }
+    }
+
+    /// Empties Redis.
+    func flushRedis() async throws {
+        try await Command.run("redis-cli", ["--no-auth-warning", "-u", self.ground.redis, "FLUSHALL"])
     }
 
     // MARK: Life
@@ -40,19 +67,14 @@ final class RunningSuite: Sendable {
     /// Starts everything, runs `body`, stops everything.
     ///
     /// The databases stay until the servers of the run are thrown away: dropping each costs a checkpoint.
-    static func with(
-        vhost: TestVhost,
-        broker: ServerControl,
-        redis: String,
-        _ body: () async throws -> Void
-    ) async throws {
-        let databases = try await Self.databases()
+    static func with(_ ground: Ground, _ body: () async throws -> Void) async throws {
+        let databases = try await Self.databases(ground)
         var configuration = HTTPClient.Configuration()
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
         configuration.connectionPool.retryConnectionEstablishment = false
-        let environment = try SuiteEnvironment(databases: databases, vhost: vhost, redis: redis)
+        let environment = try SuiteEnvironment(databases: databases, vhost: ground.vhost, redis: ground.redis)
         try await HTTPClient.withHTTPClient(configuration: configuration) { http in
-            let suite = RunningSuite(environment: environment, broker: broker, http: http)
+            let suite = RunningSuite(environment: environment, http: http, ground: ground)
             do {
                 try await suite.startAll()
                 try await suite.run(body)
@@ -65,10 +87,11 @@ final class RunningSuite: Sendable {
     }
 
     /// One per service; side by side, for each takes a while.
-    private static func databases() async throws -> [String: TestDatabase] {
+    private static func databases(_ ground: Ground) async throws -> [String: TestDatabase] {
         try await withThrowingTaskGroup(of: (String, TestDatabase).self) { group in
-            for name in SuiteEnvironment.names {
-                group.addTask { (name, try await TestDatabase.create(name)) }
+            for name in ground.services {
+                let servers = ground.elsewhere.contains(name) ? ground.ownServers : nil
+                group.addTask { (name, try await TestDatabase.create(name, on: servers)) }
             }
             return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
@@ -77,7 +100,7 @@ final class RunningSuite: Sendable {
     private func startAll() async throws {
         try await self.start(SuiteEnvironment.sandbox)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for name in SuiteEnvironment.names {
+            for name in self.ground.services {
                 group.addTask {
                     let variables = self.environment.migrationVariables(of: name)
                     let binary = try Repository.product(name)
@@ -117,6 +140,9 @@ final class RunningSuite: Sendable {
         }
         return process
     }
+
+    /// The processes of all services by name.
+    var pids: [String: Int32] { self.processes.withLock { $0.filter(\.value.isRunning).mapValues(\.pid) } }
 
     /// The process of a service.
     func process(_ name: String) throws -> ChildProcess {
