@@ -1,6 +1,7 @@
 import Contracts
 import Messaging
 import Primitives
+import ServiceTestSupport
 import TestSupport
 import Testing
 

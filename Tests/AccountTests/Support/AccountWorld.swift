@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Messaging
+import Postgres
 import Primitives
 import Sealing
 import ServiceKit
