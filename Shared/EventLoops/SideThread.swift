@@ -11,8 +11,8 @@ public enum SideThread {
     ///
     /// Cancellation does not shorten it: the call must have a time limit of its own.
     public static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-        await withUnsafeContinuation { continuation in
-            self.start { continuation.resume(returning: body()) }
+        await withHandover { handover in
+            self.start { handover.give(body()) }
         }
     }
 

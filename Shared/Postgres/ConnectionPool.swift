@@ -11,7 +11,7 @@ final class ConnectionPool: Sendable {
 
     private struct Waiter {
         let number: UInt64
-        let continuation: CheckedContinuation<Result<Wire, PostgresError>, Never>
+        let caller: Handover<Result<Wire, PostgresError>>
     }
 
     private struct State {
@@ -82,19 +82,19 @@ final class ConnectionPool: Sendable {
 
     private func wait(_ number: UInt64) async -> Result<Wire, PostgresError> {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await withHandover { caller in
                 let step = self.state.withLock { state in
                     let isGone = state.gone.remove(number) != nil
                     if isGone { return Step.refused(PostgresError(.cancelled, "the task was cancelled")) }
                     // Things may have changed since the first look.
                     let step = self.firstStep(&state)
                     guard case .wait = step else { return step }
-                    state.waiters.append(Waiter(number: number, continuation: continuation))
+                    state.waiters.append(Waiter(number: number, caller: caller))
                     return step
                 }
                 switch step {
-                case .wire(let wire): continuation.resume(returning: .success(wire))
-                case .refused(let error): continuation.resume(returning: .failure(error))
+                case .wire(let wire): caller.give(.success(wire))
+                case .refused(let error): caller.give(.failure(error))
                 case .wait: self.startTimer(number)
                 }
             }
@@ -104,7 +104,7 @@ final class ConnectionPool: Sendable {
                 if waiter == nil { state.gone.insert(number) }
                 return waiter
             }
-            waiter?.continuation.resume(returning: .failure(PostgresError(.cancelled, "the task was cancelled")))
+            waiter?.caller.give(.failure(PostgresError(.cancelled, "the task was cancelled")))
         }
     }
 
@@ -118,8 +118,8 @@ final class ConnectionPool: Sendable {
         let (waiter, failure) = self.state.withLock { ($0.isClosed ? nil : self.remove(number, &$0), $0.lastFailure) }
         guard let waiter else { return }
         let reason = failure.map { "; last failure: \($0.message)" } ?? ""
-        waiter.continuation.resume(
-            returning: .failure(PostgresError(.leaseTimeout, "no connection became free in \(self.timeout)\(reason)"))
+        waiter.caller.give(
+            .failure(PostgresError(.leaseTimeout, "no connection became free in \(self.timeout)\(reason)"))
         )
     }
 
@@ -168,7 +168,7 @@ final class ConnectionPool: Sendable {
         case .nobody: break
         case .close: wire.close()
         case .to(let waiters):
-            for waiter in waiters { waiter.continuation.resume(returning: .success(wire)) }
+            for waiter in waiters { waiter.caller.give(.success(wire)) }
         }
     }
 
@@ -196,7 +196,7 @@ final class ConnectionPool: Sendable {
             return (state.free, Array(state.waiters.elements))
         }
         for waiter in waiters {
-            waiter.continuation.resume(returning: .failure(PostgresError(.closed, "the client is shutting down")))
+            waiter.caller.give(.failure(PostgresError(.closed, "the client is shutting down")))
         }
         for wire in wires { wire.close() }
     }

@@ -31,7 +31,7 @@ struct Connector: Sendable {
     let isReadOnly: Bool
 
     private struct Waiting {
-        var continuation: CheckedContinuation<Result<ConnectedHandle, PostgresError>, Never>?
+        var caller: Handover<Result<ConnectedHandle, PostgresError>>?
         var isCancelled = false
     }
 
@@ -41,8 +41,8 @@ struct Connector: Sendable {
     func connect(on loop: EventLoopThread) async throws(PostgresError) -> Wire {
         let waiting = Locked(Waiting())
         let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                waiting.withLock { $0.continuation = continuation }
+            await withHandover { caller in
+                waiting.withLock { $0.caller = caller }
                 if waiting.withLock({ $0.isCancelled }) { return self.give(up: waiting) }
                 SideThread.start { self.connect(for: waiting) }
             }
@@ -54,14 +54,14 @@ struct Connector: Sendable {
     }
 
     private func give(up waiting: Locked<Waiting>) {
-        let continuation = waiting.withLock { $0.continuation.take() }
-        continuation?.resume(returning: .failure(PostgresError(.cancelled, "the task was cancelled")))
+        let caller = waiting.withLock { $0.caller.take() }
+        caller?.give(.failure(PostgresError(.cancelled, "the task was cancelled")))
     }
 
     private func connect(for waiting: Locked<Waiting>) {
         let outcome = self.open()
-        if let continuation = waiting.withLock({ $0.continuation.take() }) {
-            return continuation.resume(returning: outcome)
+        if let caller = waiting.withLock({ $0.caller.take() }) {
+            return caller.give(outcome)
         }
         if case .success(let handle) = outcome { PQfinish(handle.pointer) }
     }

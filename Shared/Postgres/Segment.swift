@@ -1,9 +1,10 @@
+import EventLoops
 import Synchronization
 
 /// Statements that go to the server together and end with one sync: without an explicit transaction around them they
 /// are one transaction of their own.
 ///
-/// Sendable: `continuation` is written once before the segment is handed to its wire and taken once on the wire's
+/// Sendable: `caller` is written once before the segment is handed to its wire and taken once on the wire's
 /// loop thread, like everything else that changes.
 final class Segment: @unchecked Sendable {
     enum Kind {
@@ -29,7 +30,7 @@ final class Segment: @unchecked Sendable {
     /// Set from any thread when the caller's task is cancelled.
     let isCancelled = Atomic<Bool>(false)
     var outcome = Outcome()
-    private var continuation: UnsafeContinuation<Outcome, Never>?
+    private var caller: Handover<Outcome>?
 
     init(_ kind: Kind, isCancellable: Bool) {
         self.kind = kind
@@ -40,9 +41,9 @@ final class Segment: @unchecked Sendable {
         if case .simple = self.kind { true } else { false }
     }
 
-    func wait(with continuation: UnsafeContinuation<Outcome, Never>) {
-        precondition(self.continuation == nil, "a segment is run once")
-        self.continuation = continuation
+    func answer(to caller: Handover<Outcome>) {
+        precondition(self.caller == nil, "a segment is run once")
+        self.caller = caller
     }
 
     func fail(_ error: PostgresError, at index: Int? = nil) {
@@ -53,7 +54,7 @@ final class Segment: @unchecked Sendable {
 
     /// Answers the caller; does nothing when that has happened already.
     func finish() {
-        guard let continuation = self.continuation.take() else { return }
-        continuation.resume(returning: self.outcome)
+        guard let caller = self.caller.take() else { return }
+        caller.give(self.outcome)
     }
 }

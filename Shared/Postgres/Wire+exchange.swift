@@ -1,4 +1,5 @@
 import CLibPQ
+import Synchronization
 
 /// Sending segments and reading their answers.
 extension Wire {
@@ -174,8 +175,9 @@ extension Wire {
     }
 
     private func finishOldest() {
+        // First: a caller that has its answer may send the next statement.
+        self.unanswered.subtract(1, ordering: .relaxed)
         self.underWay.first?.finish()
         self.underWay.removeFirst()
-        self.answered += 1
     }
 }

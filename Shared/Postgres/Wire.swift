@@ -10,8 +10,6 @@ actor Wire {
     /// What callers and the loop share.
     private struct Mailbox {
         var segments: [Segment] = []
-        /// Segments that are not answered yet, here and under way.
-        var unanswered = 0
         /// Something handed in may still be sent.
         var isOpen = true
         var isClosing = false
@@ -29,6 +27,8 @@ actor Wire {
 
     nonisolated let loop: EventLoopThread
     private nonisolated let mailbox = Locked(Mailbox())
+    /// Segments that are not answered yet, in the mailbox and under way; grows under the mailbox's lock only.
+    nonisolated let unanswered = Atomic<Int>(0)
     private nonisolated let depth: Int
     let timeLimit: Duration
 
@@ -39,8 +39,6 @@ actor Wire {
     var hasResult = false
     /// Segments that were sent, in order.
     var underWay = Queue<Segment>()
-    /// Segments answered since the mailbox was told.
-    var answered = 0
     private var waiting = Queue<Segment>()
 
     private let socket: CInt
@@ -72,14 +70,14 @@ actor Wire {
     nonisolated var isOpen: Bool { self.mailbox.withLock { $0.isOpen && !$0.isClosing } }
 
     /// Segments that are not answered yet.
-    nonisolated var load: Int { self.mailbox.withLock { $0.unanswered } }
+    nonisolated var load: Int { self.unanswered.load(ordering: .relaxed) }
 
     /// Sends a segment and waits for its answer.
     nonisolated func run(_ segment: Segment) async -> Segment.Outcome {
         // Cancelled before this line: the handler has run by now and the segment is answered without being sent.
         await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                segment.wait(with: continuation)
+            await withHandover { caller in
+                segment.answer(to: caller)
                 self.hand(in: segment)
             }
         } onCancel: {
@@ -90,8 +88,8 @@ actor Wire {
 
     /// Sends a segment and waits for its answer even when the task is cancelled.
     nonisolated func runToTheEnd(_ segment: Segment) async -> Segment.Outcome {
-        await withUnsafeContinuation { continuation in
-            segment.wait(with: continuation)
+        await withHandover { caller in
+            segment.answer(to: caller)
             self.hand(in: segment)
         }
     }
@@ -106,11 +104,11 @@ actor Wire {
             guard mailbox.isOpen, !mailbox.isClosing else {
                 return .refused(PostgresError(.notConnected, "the connection has ended"))
             }
-            guard mailbox.unanswered < self.depth else {
+            guard self.unanswered.load(ordering: .relaxed) < self.depth else {
                 return .refused(PostgresError(.overloaded, "too many statements wait on the connection"))
             }
             mailbox.segments.append(segment)
-            mailbox.unanswered += 1
+            self.unanswered.add(1, ordering: .relaxed)
             if mailbox.isWakeUnderWay { return .taken }
             mailbox.isWakeUnderWay = true
             return .wake
@@ -189,8 +187,6 @@ actor Wire {
     /// Takes new segments out of the mailbox.
     private func collect() -> Bool {
         self.mailbox.withLock { mailbox in
-            mailbox.unanswered -= self.answered
-            self.answered = 0
             mailbox.isWakeUnderWay = false
             if !mailbox.segments.isEmpty {
                 self.waiting.append(contentsOf: mailbox.segments)

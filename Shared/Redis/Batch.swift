@@ -1,9 +1,11 @@
+import EventLoops
+
 /// Commands that were sent together and are answered together.
 ///
 /// Belongs to the loop thread.
 final class Batch {
     enum Caller {
-        case outside(CheckedContinuation<Answer, Never>)
+        case outside(Handover<Answer>)
         case handshake
     }
 

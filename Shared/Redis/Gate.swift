@@ -6,7 +6,7 @@ typealias Answer = Result<[RedisValue], RedisError>
 struct Submission: Sendable {
     let commands: [RedisCommand]
     let deadline: ContinuousClock.Instant
-    let continuation: CheckedContinuation<Answer, Never>
+    let caller: Handover<Answer>
 
     var byteCount: Int { self.commands.reduce(0) { $0 + $1.bytes.count } }
 }
@@ -62,7 +62,7 @@ final class Gate: Sendable {
             state.queue.append(submission)
             return (nil, state.queue.count == 1 ? state.bell : nil)
         }
-        if let refusal { submission.continuation.resume(returning: .failure(refusal)) }
+        if let refusal { submission.caller.give(.failure(refusal)) }
         bell?()
     }
 

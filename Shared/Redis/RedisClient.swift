@@ -72,8 +72,8 @@ public final class RedisClient: Sendable {
         }
         guard !commands.isEmpty else { return [] }
         let deadline = ContinuousClock.now + (timeout ?? self.configuration.commandTimeout)
-        return try await withCheckedContinuation { continuation in
-            self.gate.submit(Submission(commands: commands, deadline: deadline, continuation: continuation))
+        return try await withHandover { caller in
+            self.gate.submit(Submission(commands: commands, deadline: deadline, caller: caller))
         }.get()
     }
 }

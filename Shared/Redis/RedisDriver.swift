@@ -27,7 +27,7 @@ actor RedisDriver {
     var pending = FIFO<Batch>()
     var unsettled = 0
     /// Answered inside a callback, to be told to the callers once hiredis is left.
-    var finished: [(CheckedContinuation<Answer, Never>, Answer)] = []
+    var finished: [(Handover<Answer>, Answer)] = []
     var freed = (commands: 0, bytes: 0)
     var lastProgress = ContinuousClock.now
     var hasProgressed = false
@@ -100,7 +100,7 @@ actor RedisDriver {
         self.freed = (0, 0)
         let finished = self.finished
         self.finished.removeAll(keepingCapacity: true)
-        for (continuation, answer) in finished { continuation.resume(returning: answer) }
+        for (caller, answer) in finished { caller.give(answer) }
     }
 
     // MARK: Commands
@@ -111,7 +111,7 @@ actor RedisDriver {
 
     private func transmit(_ submission: Submission) {
         let batch = Batch(
-            caller: .outside(submission.continuation),
+            caller: .outside(submission.caller),
             deadline: submission.deadline,
             commandCount: submission.commands.count,
             byteCount: submission.byteCount
@@ -172,7 +172,7 @@ actor RedisDriver {
     private func conclude(_ batch: Batch, _ failure: RedisError? = nil) {
         guard let answer = batch.settle(with: failure) else { return }
         switch batch.caller {
-        case .outside(let continuation): self.finished.append((continuation, answer))
+        case .outside(let caller): self.finished.append((caller, answer))
         case .handshake: self.handshakeEnded(answer)
         }
     }

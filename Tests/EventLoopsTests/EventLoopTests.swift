@@ -234,3 +234,24 @@ private func withLoop(_ body: (EventLoopThread) async throws -> Void) async reth
         #expect(counter.withLock { $0 } == 80_000)
     }
 }
+
+@Suite struct HandoverTests {
+    /// What two threads touch, so that ThreadSanitizer has something to look at.
+    private final class Box: @unchecked Sendable {
+        var number: Int
+        init(_ number: Int) { self.number = number }
+    }
+
+    @Test("a value arrives whether it is given before or after its receiver waits", arguments: [true, false])
+    func order(isEarly: Bool) async {
+        let box = await withHandover { (handover: Handover<Box>) in
+            SideThread.start {
+                if !isEarly { usleep(50_000) }
+                handover.give(Box(7))
+            }
+            // Time and not an event: that would order the two threads, which is for the handover to do.
+            if isEarly { usleep(50_000) }
+        }
+        #expect(box.number == 7)
+    }
+}

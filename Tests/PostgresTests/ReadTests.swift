@@ -103,17 +103,25 @@ import Testing
     func cancelledReader() async throws {
         try await withClient(try serverURL()) { client in
             _ = try await client.query("SELECT 1")
-            try await withThrowingTaskGroup(of: PostgresError?.self) { group in
-                group.addTask { try await postgresError { _ = try await client.query("SELECT pg_sleep(1)") } }
-                try await client.withConnection { connection in
+            try await client.withConnection { connection in
+                // The reader waits for this lock, however slow the machine is.
+                _ = try await connection.query("SELECT pg_advisory_lock(1)")
+                try await withThrowingTaskGroup(of: PostgresError?.self) { group in
+                    group.addTask {
+                        try await postgresError { _ = try await client.query("SELECT pg_advisory_xact_lock(1)") }
+                    }
                     try await eventually {
-                        let sql: SQL =
-                            "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(1)%' AND state = 'active'"
+                        let sql: SQL = """
+                            SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database
+                            WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted
+                            """
                         return try await !connection.query(sql).isEmpty
                     }
+                    group.cancelAll()
+                    let outcome = try await group.next()
+                    #expect(outcome??.code == .cancelled)
                 }
-                group.cancelAll()
-                #expect(try await group.next()??.code == .cancelled)
+                _ = try await connection.query("SELECT pg_advisory_unlock(1)")
             }
             #expect(try await client.query("SELECT \(3)")[0].decode(Int.self) == 3)
         }
@@ -175,6 +183,16 @@ import Testing
             }
             #expect(simple.code == .unsupported)
             try await eventually { (try? await client.query("SELECT 1")) != nil }
+        }
+    }
+
+    @Test("with room for one statement, one after the other is taken: an answer makes room")
+    func pipelineOfOne() async throws {
+        try await withClient(try serverURL(), [{ $0.pipelineDepth = 1 }]) { client in
+            for number in 0..<500 {
+                let rows = try await client.query("SELECT \(number)")
+                #expect(try rows[0].decode(Int.self) == number)
+            }
         }
     }
 

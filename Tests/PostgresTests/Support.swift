@@ -29,7 +29,11 @@ func change(_ url: String, _ change: (inout URLComponents) -> Void) throws -> St
 func withDatabase(_ body: (String) async throws -> Void) async throws {
     let server = try serverURL()
     let name = "test_\(UUID().uuidString.lowercased().replacing("-", with: "_"))"
-    let admin = PostgresClient(configuration: try PostgresConfiguration(url: server), logger: silent)
+    var configuration = try PostgresConfiguration(url: server)
+    // The server may have many databases to make at once.
+    configuration.statementTimeout = .seconds(60)
+    configuration.connectTimeout = .seconds(30)
+    let admin = PostgresClient(configuration: configuration, logger: silent)
     try await admin.withSession { try await $0.simple("CREATE DATABASE \(name)") }
     let outcome: Result<Void, any Error>
     do {
@@ -50,6 +54,8 @@ func withClient(
     configuration.readConnections = 1
     configuration.leasedConnections = 2
     configuration.leaseTimeout = .seconds(20)
+    configuration.statementTimeout *= slowness
+    configuration.connectTimeout *= slowness
     configuration.minimumBackoff = .milliseconds(10)
     configuration.shutdownGrace = .seconds(1)
     for change in changes { change(&configuration) }
@@ -78,12 +84,15 @@ func postgresError<Value>(
     throw MissingServer(description: "no error was thrown at \(location)")
 }
 
+/// How many times slower than usual this machine may be.
+private let slowness = Int(ProcessInfo.processInfo.environment["TRANSFA_TEST_SLOWNESS"] ?? "") ?? 1
+
 /// Waits until `condition` holds, by asking the server again and again.
 func eventually(_ condition: () async throws -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(20)
+    let end = ContinuousClock.now + .seconds(20) * slowness
     while ContinuousClock.now < end {
         if try await condition() { return }
         try await Task.sleep(for: .milliseconds(10))
     }
-    Issue.record("the condition did not come true in 20 seconds")
+    Issue.record("the condition did not come true in \(20 * slowness) seconds")
 }

@@ -74,10 +74,14 @@ let package = Package(
             swiftSettings: settings
         ),
         test("EventLoops", ["EventLoops"]),
+        test("Contracts", [contracts]),
         test("Primitives", ["Primitives"]),
-        test("Postgres", ["Postgres", "EventLoops", "TestSupport"]),
-        test("AMQP", ["AMQP", "EventLoops", "TestSupport"]),
-        test("Redis", ["Redis", "EventLoops", "TestSupport"]),
-        test("Messaging", ["Messaging", "TestSupport", "Postgres", "AMQP", "EventLoops", "Primitives", contracts]),
+        test("Postgres", ["Postgres", "EventLoops", "TestSupport", logging]),
+        test("AMQP", ["AMQP", "EventLoops", "TestSupport", logging]),
+        test("Redis", ["Redis", "EventLoops", "TestSupport", logging]),
+        test(
+            "Messaging",
+            ["Messaging", "TestSupport", "Postgres", "AMQP", "EventLoops", "Primitives", contracts, logging, lifecycle]
+        ),
     ]
 )
