@@ -26,8 +26,10 @@ start_ticker() {
     local title=$1 log=${2:-} every=15
     [[ -n ${CI:-} ]] && every=60
     (
+        # Waiting on a pipe that stays empty is a sleep without a process of its own, which could outlive the loop.
+        exec {empty}<> <(:)
         # The parent may be killed without a chance to stop this loop.
-        while sleep "$every" && kill -0 "$$" 2>/dev/null; do
+        while ! read -r -t "$every" -u "$empty" && kill -0 "$$" 2>/dev/null; do
             local seconds=$((SECONDS - step_started)) newest=""
             [[ -n $log && -s $log ]] && newest=$(tail -c 400 "$log" | tr '\r' '\n' | grep -av '^[[:space:]]*$' | tail -n 1)
             printf '    ... %s, %s so far%s\n' "$title" "$(elapsed_text "$seconds")" "${newest:+: ${newest:0:90}}"
@@ -39,11 +41,8 @@ start_ticker() {
 }
 
 stop_ticker() {
-    local sleeping
     [[ -n $console_ticker ]] || return 0
-    # Its sleep would outlive it; the ticker goes first so that it does not report the death of its child.
-    mapfile -t sleeping < <(pgrep -P "$console_ticker")
-    kill "$console_ticker" "${sleeping[@]}" 2>/dev/null || true
+    kill "$console_ticker" 2>/dev/null || true
     console_ticker=""
 }
 

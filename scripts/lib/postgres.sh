@@ -89,6 +89,7 @@ start_postgres() {
     running_pid "$dir/pids/postgres" >/dev/null && return
     bin=$(postgres_binaries)
     prepare_postgres "$dir"
+    must_be_free Postgres "$dir/ports/postgres"
     port=$(free_port "$dir/ports/postgres")
     postgres_configuration "$home" "$port" >"$home/postgresql.conf"
     chmod 644 "$home/postgresql.conf"

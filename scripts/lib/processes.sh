@@ -118,6 +118,17 @@ free_port() {
     fail "no free loopback port found between 20000 and 32000"
 }
 
+# must_be_free <what> <port file>...: a port kept from an earlier start may be somebody else's by now. The last user may
+# need a moment to let go of it.
+must_be_free() {
+    local what=$1 file
+    shift
+    for file; do
+        [[ ! -s $file ]] || wait_until 3 port_is_free "$(<"$file")" \
+            || fail "port $(<"$file") of $what is taken by another program: end that, or remove $file for another port"
+    done
+}
+
 port_is_free() {
     ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }

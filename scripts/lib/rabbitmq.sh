@@ -87,6 +87,7 @@ prepare_rabbitmq() {
 start_rabbitmq() {
     local dir=$1 home=$1/rabbitmq programs epmd settings
     running_pid "$dir/pids/rabbitmq" >/dev/null && return
+    must_be_free RabbitMQ "$dir"/ports/{amqp,amqps,management,rabbitmq-prometheus,erlang}
     programs=$(rabbitmq_programs)
     prepare_rabbitmq "$dir"
     mapfile -t settings <"$home/settings"

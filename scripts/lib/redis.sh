@@ -5,6 +5,7 @@ start_redis() {
     local dir=$1 home=$1/redis port
     running_pid "$dir/pids/redis" >/dev/null && return
     command -v redis-server >/dev/null || fail "Redis is not installed: run scripts/bootstrap as root"
+    must_be_free Redis "$dir/ports/redis"
     port=$(free_port "$dir/ports/redis")
     mkdir -p "$home"
     cat >"$home/redis.conf" <<SETTINGS

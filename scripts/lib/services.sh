@@ -123,6 +123,7 @@ migrate_service() {
 
 start_service() {
     local service=$1
+    must_be_free "$service" "$run/ports/$service" "$run/ports/$service-internal"
     # shellcheck disable=SC2016
     start_process "$run/pids/$service" "$run/logs/$service.log" env -i PATH="$PATH" HOME="${HOME:-/}" \
         bash -c 'set -a; source "$1"; set +a; exec "$2"' "$service" "$run/$service.env" "$binaries/$service" \

@@ -1,11 +1,15 @@
 # shellcheck shell=bash
 # Finds the Swift toolchain and its tools. Needs console.sh.
 
-use_toolchain() {
-    local version
+find_toolchain() {
     command -v swift >/dev/null || PATH="$PATH:/opt/swift/usr/bin:/usr/local/swift/usr/bin"
     command -v swift >/dev/null \
         || fail "the Swift toolchain is missing: install Swift 6.3 from swift.org and put its usr/bin on the PATH"
+}
+
+use_toolchain() {
+    local version
+    find_toolchain
     version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' | head -n 1)
     case $version in
         6.[3-9] | 6.[1-9][0-9] | [7-9].*) ;;
