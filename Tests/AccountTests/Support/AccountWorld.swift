@@ -117,9 +117,9 @@ struct AccountWorld: ServiceWorld {
 
     /// The keys of the jobs of a kind that wait.
     func waiting(_ kind: JobKind) async throws -> [String] {
-        try await self.work.client.query(
-            "SELECT key FROM jobs WHERE kind = \(kind.rawValue) AND state = 'queued' ORDER BY key"
-        ).map { try $0.decode(String.self) }
+        try await self.database.psql(
+            "SELECT key FROM jobs WHERE kind = '\(kind.rawValue)' AND state = 'queued' ORDER BY key"
+        )
     }
 }
 
