@@ -1,4 +1,5 @@
 import Contracts
+import EventLoops
 import Foundation
 import Logging
 import Postgres
@@ -13,6 +14,7 @@ struct BatchProcessor: Sendable {
     let handlers: EventHandlers
     let database: EventDatabase
     let logger: Logger
+    private let days = RememberedDays()
 
     /// How a batch ended for one event.
     private enum Outcome: String {
@@ -40,6 +42,8 @@ struct BatchProcessor: Sendable {
                 return try await self.attempt(events)
             } catch {
                 try Task.checkCancellation()
+                // A day that was dropped since it was looked up has no room for an inbox row; look again.
+                if self.days.forget(), PostgresError.first(in: error)?.sqlState == "23514" { continue }
                 let isSlow = PostgresError.first(in: error)?.isStatementCancelled == true
                 if isSlow { slowRuns += 1 }
                 if Self.isPassing(error) || isSlow && slowRuns <= Self.slowRunsAllowed {
@@ -68,7 +72,7 @@ struct BatchProcessor: Sendable {
             do {
                 try await self.database.transaction(cause: event.cause) { transaction in
                     guard try await transaction.query(Self.known([event])).isEmpty else { return }
-                    let remembered = try Self.times(try await transaction.query(Self.rememberedDays))
+                    let remembered = try RememberedDays.times(try await transaction.query(RememberedDays.statement))
                     try await Self.insertParked(event, reason: reason, transaction)
                     let record = Record(event: event, outcome: .parked, microseconds: 0)
                     try await Self.insertRecords([record], remembered, transaction)
@@ -85,17 +89,17 @@ struct BatchProcessor: Sendable {
     // MARK: One attempt
 
     private func attempt(_ events: [IncomingEvent]) async throws {
-        try await self.database.client.withTransaction { sql in
+        let remembered = try await self.database.client.withTransaction { sql in
             let pipeline = StatementPipeline(sql)
             let own = EventTransaction(pipeline, cause: Cause(), tools: self.database.tools)
             // One round trip, and the locks come first: what the inbox shows must not be older than they are.
-            let found = try await sql.pipeline([
-                Self.lockParkedKeys(events), Self.rememberedDays, Self.known(events),
-            ])
+            let days = self.days.covering(events)
+            let questions = [Self.lockParkedKeys(events), Self.known(events)]
+            let found = try await sql.pipeline(days == nil ? questions + [RememberedDays.statement] : questions)
+            let remembered = try days ?? RememberedDays.times(found[2])
             var parkedSubjects = Set(try found[0].map { try $0.decode(String.self) })
-            let remembered = try Self.times(found[1])
             var records: [Record] = []
-            for event in try Self.unknown(events, found[2]) {
+            for event in try Self.unknown(events, found[1]) {
                 let transaction = EventTransaction(pipeline, cause: event.cause, tools: self.database.tools)
                 let subject = event.attributes.subject
                 if parkedSubjects.contains(subject) {
@@ -113,7 +117,9 @@ struct BatchProcessor: Sendable {
             try await Self.insertRecords(records, remembered, own)
             try await pipeline.flush()
             CrashPoint.reach("before_commit")
+            return remembered
         }
+        self.days.keep(remembered)
         CrashPoint.reach("after_commit_before_ack")
         self.database.wake()
     }
@@ -140,24 +146,8 @@ struct BatchProcessor: Sendable {
         return "SELECT subject FROM parked_keys WHERE subject = ANY(\(subjects)) ORDER BY subject FOR UPDATE"
     }
 
-    /// The days that the inbox has partitions for, in milliseconds since 1970.
-    private static let rememberedDays: SQL = """
-        SELECT (oldest_inbox_day() - date '1970-01-01')::bigint * 86400000,
-            (newest_inbox_day() + 1 - date '1970-01-01')::bigint * 86400000
-        """
-
-    private static func times(_ rows: [PostgresRow]) throws -> Range<Int64> {
-        guard let (first, end) = try rows.first?.decode(Int64?.self, Int64?.self), let first, let end else {
-            return 0..<0
-        }
-        return first..<end
-    }
-
     private static func known(_ events: [IncomingEvent]) -> SQL {
-        """
-        SELECT u.id FROM unnest(\(events.map(\.attributes.id))) AS u(id)
-        WHERE EXISTS (SELECT 1 FROM inbox i WHERE i.day = uuid_v7_day(u.id) AND i.id = u.id)
-        """
+        "SELECT id FROM known_events(\(events.map(\.attributes.id))) AS k(id)"
     }
 
     /// The events that the inbox does not know, each once, in order.

@@ -47,6 +47,49 @@ struct BatchTests {
         }
     }
 
+    @Test("an event of a day that was dropped since the last batch is parked, and its neighbours are not")
+    func dayDropped() async throws {
+        try await Kit.with { kit in
+            let (old, other) = (UUID(), UUID())
+            let processor = kit.processor(Till().handlers())
+            let kept = Duration.seconds(-86_400)
+            let dropped = Duration.seconds(-2 * 86_400)
+            try await processor.process([try incoming(old, 1, id: id(after: dropped)), try incoming(other, 2)])
+            try await kit.execute("CALL drop_partitions((now() AT TIME ZONE 'UTC')::date - 1)")
+            // Alone: in company the events would be tried one by one anyway.
+            try await processor.process([try incoming(old, 4, id: id(after: dropped))])
+            try await processor.process([try incoming(other, 3, id: id(after: kept)), try incoming(other, 5)])
+            #expect(try await kit.effects(of: old) == [1])
+            #expect(try await kit.effects(of: other) == [2, 3, 5])
+            #expect(try await kit.texts("SELECT reason FROM parked_events") == ["beyond_dedupe_window"])
+        }
+    }
+
+    @Test("a batch finds what it knows by key, and never reads a day of the inbox from end to end")
+    func noScan() async throws {
+        try await Kit.with { kit in
+            var handlers = EventHandlers()
+            handlers.on(WalletCredited.self) { _, transaction in
+                // Else the server counts what this connection has read a second later.
+                try await transaction.stage("SELECT pg_stat_force_next_flush()")
+            }
+            let processor = kit.processor(handlers)
+            // More batches than the server plans one by one, into a day without statistics.
+            for batch in 0..<12 {
+                try await processor.process(try (0..<50).map { try incoming(UUID(), Int64(batch * 50 + $0)) })
+            }
+            #expect(try await kit.number("SELECT count(*) FROM inbox") == 600)
+            let read: SQL = """
+                SELECT sum(seq_tup_read)::bigint FROM pg_stat_user_tables WHERE relname LIKE 'inbox%'
+                """
+            let before = try await kit.number(read)
+            try await processor.process([try incoming(UUID(), 600)])
+            #expect(try await kit.number(read) == before)
+            let looked: SQL = "SELECT sum(idx_scan)::bigint FROM pg_stat_user_tables WHERE relname LIKE 'inbox%'"
+            #expect(try await kit.number(looked) >= 600)
+        }
+    }
+
     @Test("an unknown major version, and data of another form, are parked")
     func unknownVersion() async throws {
         try await Kit.with { kit in
