@@ -182,6 +182,13 @@ let tests: [Target] = [
         path: "Tests/ServiceTestSupport",
         swiftSettings: wrapper
     ),
+    .executableTarget(
+        name: "messaging-bench",
+        dependencies: ["Messaging", "TestSupport", "Postgres", "AMQP", "Primitives", contracts, logging],
+        path: "Tests/Benchmarks/Messaging",
+        exclude: ["README.md", "run", "relay_loop.c"],
+        swiftSettings: wrapper
+    ),
     test("EventLoops", ["EventLoops"]),
     test("Primitives", ["Primitives"]),
     test("Postgres", ["Postgres", "EventLoops", "TestSupport", logging]),
