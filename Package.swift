@@ -235,7 +235,7 @@ let tests: [Target] = [
         "Transaction",
         [
             "TransactionService", "ServiceTestSupport", "TestSupport", "AnchorClient", "Messaging", "Postgres",
-            "Primitives", contracts,
+            "Primitives", "ServiceKit", contracts, httpTypes,
         ]
     ),
     test(

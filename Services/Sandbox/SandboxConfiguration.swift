@@ -14,6 +14,8 @@ public struct SandboxConfiguration: Sendable {
     public var webhookToken: String
     /// Where webhooks go from the start.
     public var webhookURL: String?
+    /// The id of the organisation's account that is there from the start; nil makes none.
+    public var poolAccount: String?
     /// The issuer of session tokens.
     public var clerkIssuer: String
     /// Milliseconds until an identification ends; nil keeps the default.
@@ -51,6 +53,7 @@ public struct SandboxConfiguration: Sendable {
         if let url = self.webhookURL, !url.hasPrefix("http://"), !url.hasPrefix("https://") {
             throw SandboxConfigurationError(variable: "ANCHOR_WEBHOOK_URL", problem: "is not an http URL")
         }
+        self.poolAccount = reader.optional("ANCHOR_POOL_ACCOUNT_ID")
         self.kycDelay = try reader.milliseconds("SANDBOX_KYC_DELAY_MS")
         self.transferDelay = try reader.milliseconds("SANDBOX_TRANSFER_DELAY_MS")
     }

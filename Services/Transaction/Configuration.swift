@@ -4,16 +4,34 @@ import ServiceKit
 struct TransactionConfiguration: Sendable {
     let anchorURL: String
     let anchorKey: String
+    /// The provider's account that holds the money of drops.
+    let poolAccount: String
+    /// What links of drops and payment requests begin with.
+    let linkBase: String
 
     static let anchorURLSetting = SettingKey("ANCHOR_BASE_URL", .url(["http", "https"]), "the provider's API")
     static let anchorKeySetting = SettingKey("ANCHOR_API_KEY", .text, secret: true, "the provider's API key")
 
+    static let poolAccountSetting = SettingKey(
+        "ANCHOR_POOL_ACCOUNT_ID",
+        .text,
+        "the deposit account at the provider that holds money drops"
+    )
+    static let linkBaseSetting = SettingKey(
+        "PUBLIC_LINK_URL",
+        .url(["http", "https"]),
+        default: "https://transfa.app",
+        "what links of money drops and payment requests begin with"
+    )
+
     /// All settings of transaction's own.
-    static let keys = [Self.anchorURLSetting, Self.anchorKeySetting]
+    static let keys = [Self.anchorURLSetting, Self.anchorKeySetting, Self.poolAccountSetting, Self.linkBaseSetting]
 
     /// Reads them.
     init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.anchorURL = try reader.text(Self.anchorURLSetting)
         self.anchorKey = try reader.text(Self.anchorKeySetting)
+        self.poolAccount = try reader.text(Self.poolAccountSetting)
+        self.linkBase = try reader.text(Self.linkBaseSetting)
     }
 }

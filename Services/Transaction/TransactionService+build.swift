@@ -2,6 +2,7 @@ import AnchorClient
 import Contracts
 import Hummingbird
 import Messaging
+import Sealing
 public import ServiceKit
 
 extension ServiceDefinition {
@@ -30,7 +31,7 @@ struct TransactionParts {
             MessagingRuntime.Plan(
                 handlers: TransactionHandlers.make(ReadModelStore()),
                 jobs: self.jobs(work),
-                schedules: TransactionSchedules.all
+                schedules: TransactionSchedules.all(SweepDeadlines(drops: self.drops, requests: self.requests))
             )
         }
         let store = AcceptanceStore(client: self.host.handlers)
@@ -42,7 +43,8 @@ struct TransactionParts {
             keys: self.host.dataKeys,
             ids: self.host.ids
         )
-        return ServiceParts(router: self.router(accept), messaging: messaging, services: [acceptor]) {
+        return ServiceParts(router: self.router(accept, messaging.requests), messaging: messaging, services: [acceptor])
+        {
             InvariantsController(store: InvariantStore(client: self.host.workers)).add(to: $0)
         }
     }
@@ -72,15 +74,57 @@ struct TransactionParts {
         )
     }
 
-    private func router(_ accept: AcceptPayment) -> Router<AppRequestContext> {
+    private var drops: MoneyDropStore { MoneyDropStore(client: self.host.handlers, workers: self.host.workers) }
+
+    private var requests: PaymentRequestStore {
+        PaymentRequestStore(client: self.host.handlers, workers: self.host.workers)
+    }
+
+    private func router(_ accept: AcceptPayment, _ database: EventDatabase) -> Router<AppRequestContext> {
         let history = HistoryStore(client: self.host.handlers, workers: self.host.workers)
+        let approvals = self.host.approvals { try await history.deviceKey($0, of: $1) }
+        let orders = OrderDesk(accept: accept, approvals: approvals)
+        let executor = self.host.idempotency()
+        let once = ChangeOnce(executor: executor, database: database)
         let router = self.host.router()
         let group = router.group().add(middleware: self.host.authentication())
         PaymentController(
-            accept: accept,
-            approvals: self.host.approvals { try await history.deviceKey($0, of: $1) }
+            orders: orders,
+            quote: QuoteOrder(store: QuoteStore(client: self.host.handlers), clock: self.host.clock)
         ).add(to: group)
         HistoryController(store: history, keys: self.host.dataKeys).add(to: group)
+        self.moneyDrops(orders, history, executor, database).add(to: group)
+        PaymentRequestController(
+            orders: orders,
+            store: self.requests,
+            view: PaymentRequestView(names: history, keys: self.host.dataKeys),
+            once: once,
+            linkBase: self.configuration.linkBase
+        ).add(to: group)
+        LimitsController(store: LimitStore(client: self.host.handlers), approvals: approvals, once: once).add(to: group)
         return router
+    }
+
+    private func moneyDrops(
+        _ orders: OrderDesk,
+        _ history: HistoryStore,
+        _ executor: IdempotentExecutor,
+        _ database: EventDatabase
+    ) -> MoneyDropController {
+        // Without a pepper: a drop's password guards one pool for a while, and is shared among strangers.
+        let hasher = PINHasher(threads: 1)
+        return MoneyDropController(
+            orders: orders,
+            create: CreateMoneyDrop(
+                hasher: hasher,
+                poolAccount: self.configuration.poolAccount,
+                linkBase: self.configuration.linkBase
+            ),
+            claim: ClaimMoneyDrop(store: self.drops, hasher: hasher),
+            store: self.drops,
+            view: MoneyDropView(names: history, keys: self.host.dataKeys),
+            executor: executor,
+            database: database
+        )
     }
 }

@@ -194,4 +194,105 @@ let eventSamples: [EventSample] = [
     check(UserErased(userID: sampleID)),
     check(UserSettingsChanged(userID: sampleID, allowSending: true, receivingPreference: Open(.external))),
     check(UserRestricted(userID: sampleID, restriction: Open(.postNoDebit), reason: "no_slot")),
+    check(
+        MoneyDropOpened(
+            moneyDropID: sampleID,
+            creatorID: sampleID,
+            amountPerClaim: 50_000,
+            slots: 10,
+            expiresAt: "2026-11-22T01:07:05.123Z",
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        MoneyDropClaimed(
+            moneyDropID: sampleID,
+            creatorID: sampleID,
+            amountPerClaim: 50_000,
+            slots: 10,
+            claimantID: sampleID,
+            transactionID: sampleID,
+            claimed: 3,
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        MoneyDropEnded(
+            moneyDropID: sampleID,
+            creatorID: sampleID,
+            amountPerClaim: 50_000,
+            slots: 10,
+            reason: Open(.expired),
+            claimed: 3,
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        MoneyDropRefunded(
+            moneyDropID: sampleID,
+            creatorID: sampleID,
+            amountPerClaim: 50_000,
+            slots: 10,
+            transactionID: sampleID,
+            amount: 350_000,
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        PaymentRequestCreated(
+            paymentRequestID: sampleID,
+            ownerID: sampleID,
+            payerID: sampleID,
+            amount: 150_000,
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        PaymentRequestFulfilled(
+            paymentRequestID: sampleID,
+            ownerID: sampleID,
+            payerID: sampleID,
+            amount: 150_000,
+            transactionID: sampleID,
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        PaymentRequestReopened(
+            paymentRequestID: sampleID,
+            ownerID: sampleID,
+            payerID: sampleID,
+            amount: 150_000,
+            transactionID: sampleID,
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        PaymentRequestDeclined(
+            paymentRequestID: sampleID,
+            ownerID: sampleID,
+            payerID: sampleID,
+            amount: 150_000,
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        PaymentRequestCancelled(
+            paymentRequestID: sampleID,
+            ownerID: sampleID,
+            payerID: sampleID,
+            amount: 150_000,
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        PaymentRequestExpired(
+            paymentRequestID: sampleID,
+            ownerID: sampleID,
+            payerID: sampleID,
+            amount: 150_000,
+            transactionID: sampleID,
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
 ]

@@ -62,7 +62,7 @@ class World:
 
     def request(self, recent):
         r = self.rng
-        q = dict(id=self.v7(), created=self.v7(), rerouted=self.v7(), slot=self.v7(), correlation=self.id(), traceparent=None,
+        q = dict(id=self.v7(), created=self.v7(), rerouted=self.v7(), slot=self.v7(), correlation=self.id(), traceparent=None, type="p2p", target=None, details=None,
                  description=r.choice([None, 's1."x" \\']), route=L.P2P)
         if recent and r.random() < .12:                         # a retry, sometimes with a changed body or another key
             old = r.choice(recent[-40:])

@@ -120,8 +120,9 @@ def beat(c, at):
 # Calls -----------------------------------------------------------------------------------------------------------------
 
 FIELDS = ("id", "sender", "recipient", "amount", "description", "route", "key", "hash", "nonce", "device",
-          "created", "rerouted", "slot", "correlation", "traceparent")
-TYPES = ("uuid", "uuid", "text", "bigint", "text", "text", "text", "bytea", "uuid", "uuid", "uuid", "uuid", "uuid", "uuid", "text")
+          "created", "rerouted", "slot", "correlation", "traceparent", "type", "target", "details")
+TYPES = ("uuid", "uuid", "text", "bigint", "text", "text", "text", "bytea", "uuid", "uuid", "uuid", "uuid", "uuid", "uuid", "text",
+         "text", "uuid", "text")
 ACCEPT = ("SELECT outcome, transaction_id, route, status, body FROM accept_payments("
           + ", ".join(f"%s::{t}[]" for t in TYPES) + ", %s) ORDER BY ord")
 
@@ -130,7 +131,8 @@ def request(sender, recipient, amount, key=None, **more):
     """One payment as the HTTP side would hand it over."""
     q = dict(id=v7(), sender=sender, recipient=recipient, amount=amount, description=None, route=P2P,
              key=key or uuid.uuid4().hex, hash=f"{recipient}/{amount}".encode(), nonce=uuid.uuid4(), device=None,
-             created=v7(), rerouted=v7(), slot=v7(), correlation=uuid.uuid4(), traceparent=None)
+             created=v7(), rerouted=v7(), slot=v7(), correlation=uuid.uuid4(), traceparent=None,
+             type="p2p", target=None, details=None)
     return q | more
 
 

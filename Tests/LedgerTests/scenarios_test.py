@@ -1,96 +1,14 @@
 #!/usr/bin/env python3
-"""Money stories on the real database: races, refusals, refunds, rights. One database for all of them, people of their own
-for each. Exits non-zero at the first story that ends wrong, naming it; the books are checked after each.
+"""Money stories on the real database: races, refusals, refunds, rights.
 
 usage: scenarios_test.py [part of a name ...]
 """
-import datetime as dt, itertools, json, sys, threading, time, uuid
+import datetime as dt, itertools, json, sys, uuid
 
 sys.dont_write_bytecode = True
 
 import ledger as L
-
-STORIES = []
-NOON = dt.datetime(2026, 5, 15, 11, tzinfo=L.UTC)
-HOUR, DAY = dt.timedelta(hours=1), dt.timedelta(days=1)
-
-
-def story(sentence):
-    def add(f):
-        STORIES.append((sentence, f))
-        return f
-    return add
-
-
-class Stage:
-    """The shared database, with one connection per role."""
-
-    def __init__(self):
-        self.database, self.names = L.create("scenarios"), itertools.count()
-        self.owner, self.handler, self.worker = (L.connect(self.database, r, True) for r in ("owner", "handler", "worker"))
-        L.beat(self.worker, NOON + 400 * DAY)
-
-    def user(self, **more):
-        name = f"person{next(self.names)}"
-        return name, L.add_user(self.worker, name, **more)
-
-    def pay(self, sender, to, amount, now=NOON, **more):
-        return L.accept(self.handler, [L.request(sender, to, amount, **more)], now)[0]
-
-    def paid(self, sender, to, amount, now=NOON, **more):
-        answer = self.pay(sender, to, amount, now, **more)
-        assert answer[0] == "accepted", answer
-        return answer[1]
-
-    def sent(self, sender, to, amount, now=NOON, **more):
-        id = self.paid(sender, to, amount, now, **more)
-        assert L.submit(self.worker, [id], now) == ["send"]
-        return id
-
-    def settle(self, id, *outcomes, now=NOON):
-        return [L.settle(self.worker, [(id, o)], now)[0] for o in outcomes]
-
-    def one(self, sql, *values):
-        return self.worker.execute(sql, values).fetchone()
-
-    def state(self, id): return self.one("SELECT state FROM transactions WHERE id = %s", id)[0]
-
-    def wallet(self, user): return L.wallet(self.worker, user)
-
-    def slots(self, user): return self.one("SELECT slots_used FROM receiving_counters WHERE user_id = %s", user)[0]
-
-    def spent(self, user): return self.one("SELECT day_total, month_total FROM spending_counters WHERE user_id = %s", user)
-
-    def change(self, user, **columns):
-        self.worker.execute(f"UPDATE users SET {', '.join(f'{k} = %s' for k in columns)} WHERE id = %s", [*columns.values(), user])
-
-
-def together(database, jobs, role="handler", connections=8):
-    """Runs jobs (functions of a connection) on several connections at once. Returns their results in order."""
-    results, waiting, guard, errors = [None] * len(jobs), list(enumerate(jobs)), threading.Lock(), []
-
-    def work():
-        try:
-            with L.connect(database, role, True) as c:
-                start.wait()
-                while True:
-                    with guard:
-                        if not waiting or errors: return
-                        at, job = waiting.pop(0)
-                    results[at] = job(c)
-        except Exception as e:
-            errors.append(e)
-
-    start = threading.Barrier(connections)
-    threads = [threading.Thread(target=work) for _ in range(connections)]
-    for t in threads: t.start()
-    for t in threads: t.join()
-    if errors: raise errors[0]
-    return results
-
-
-def equal(got, want):
-    assert got == want, f"got {got}, wanted {want}"
+from stage import DAY, HOUR, NOON, equal, story, tell_stories, together
 
 
 # Acceptance ------------------------------------------------------------------------------------------------------------
@@ -538,19 +456,5 @@ def _(s):
     equal(s.one("SELECT count(*) FROM transactions WHERE sender_id IN (%s, %s) AND state = 'completed'", ann, bob), (2000,))
 
 
-def main():
-    stage, started = Stage(), time.monotonic()
-    chosen = [(n, f) for n, f in STORIES if not sys.argv[1:] or any(w in n for w in sys.argv[1:])]
-    for name, tell in chosen:
-        try:
-            tell(stage)
-            broken = L.broken_invariants(stage.worker)
-            assert not broken, f"the books are broken: {broken[:3]}"
-        except Exception as wrong:
-            sys.exit(f"FAILED: {name}: {type(wrong).__name__}: {str(wrong)[:600]}")
-        print(f"ok  {name}", flush=True)
-    print(f"scenarios: {len(chosen)} stories in {time.monotonic() - started:.1f} s, books whole after each")
-
-
 if __name__ == "__main__":
-    main()
+    tell_stories("scenarios")

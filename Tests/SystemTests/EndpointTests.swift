@@ -196,8 +196,9 @@ extension WholeSuite {
             guard endpoint.access == .session, endpoint.path.contains("{") else { return nil }
             var probe = Probe(endpoint, status: 404)
             probe.body = endpoint.examples.first.map { Array($0.json.utf8) }
-            // With a key the answer would be kept, as any answer of the business is.
-            probe.headers = [("Idempotency-Key", Prober.absent)]
+            // With a key the answer would be kept, as any answer of the business is; where one is needed, it is not.
+            let needsKey = endpoint.parameters.contains { $0.name == "Idempotency-Key" && $0.isRequired }
+            probe.headers = needsKey ? [] : [("Idempotency-Key", Prober.absent)]
             probe.namesSource = false
             return probe
         }

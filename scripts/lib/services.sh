@@ -41,6 +41,9 @@ own_environment() {
             setting APPROVAL_SIGNING_KEY "$(key_in "$run/secrets/approval-signing-key")"
             setting PIN_PEPPER "$(key_in "$run/secrets/pin-pepper")"
             ;;
+        transaction)
+            setting ANCHOR_POOL_ACCOUNT_ID "$pool_account"
+            ;;
         customer)
             setting BLIND_INDEX_KEY "$(key_in "$run/secrets/blind-index-key")"
             ;;
@@ -85,12 +88,14 @@ sandbox_environment() {
     setting SANDBOX_STATE_DIR "$run/sandbox"
     setting ANCHOR_API_KEY "$(secret_in "$run/secrets/anchor-api-key")"
     setting ANCHOR_WEBHOOK_TOKEN "$(webhook_token)"
+    setting ANCHOR_POOL_ACCOUNT_ID "$pool_account"
     setting ANCHOR_WEBHOOK_URL "$(public_url notification)/webhooks/anchor"
     setting CLERK_ISSUER "$clerk_issuer"
     setting APNS_PORT "$(free_port "$run/ports/apns")"
 }
 
 clerk_issuer=https://clerk.sandbox.transfa.test
+pool_account=17000000000000-anc_acc
 
 # The provider allows ten characters at most.
 webhook_token() {

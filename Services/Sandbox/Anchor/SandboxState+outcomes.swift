@@ -100,6 +100,9 @@ extension SandboxState {
         switches.kycDelayMs = configuration.kycDelay ?? switches.kycDelayMs
         switches.transferDelayMs = configuration.transferDelay ?? switches.transferDelayMs
         self.record(.switches(switches))
+        if let pool = configuration.poolAccount, self.accounts[pool] == nil {
+            _ = try? self.createOrganisationAccount(name: "TRANSFA MONEY DROPS", id: pool)
+        }
         guard let url = configuration.webhookURL, self.target?.url != url else { return }
         self.setTarget(url: url, token: configuration.webhookToken)
     }

@@ -4,7 +4,7 @@ import Primitives
 import Sealing
 import ServiceKit
 
-/// A person pays another: seals what they wrote, hands the payment to the acceptor, wakes the workers.
+/// A person orders a transfer: seals what they wrote, hands the order to the acceptor, wakes the workers.
 struct AcceptPayment: Sendable {
     let acceptor: PaymentAcceptor
     let store: AcceptanceStore
@@ -12,13 +12,10 @@ struct AcceptPayment: Sendable {
     let keys: any DataKeys
     let ids: any IdentifierSource
 
-    /// The sealed field of a transfer.
-    static let descriptionField = "description"
-
-    /// The request a payment came with.
+    /// The request an order came with.
     struct Request: Sendable {
         let sender: UserID
-        let draft: PaymentDraft
+        let order: Order
         let scope: IdempotencyScope
         let approval: Approval
         let cause: Cause
@@ -34,8 +31,8 @@ struct AcceptPayment: Sendable {
             AcceptanceItem(
                 transaction: self.ids.next(),
                 sender: request.sender,
-                draft: request.draft,
-                sealedDescription: try await self.sealed(request.draft.description, of: request.sender),
+                order: request.order,
+                sealedText: try await self.sealed(request.order.text, of: request.sender),
                 route: request.scope.route,
                 key: request.scope.key.text,
                 requestHash: request.scope.fingerprint.bytes,
@@ -69,10 +66,8 @@ struct AcceptPayment: Sendable {
         return AcceptanceAnswer(outcome: "idempotent_replay", status: stored.status, body: stored.body)
     }
 
-    private func sealed(_ description: String?, of user: UserID) async throws -> String? {
-        guard let description else { return nil }
-        guard let key = try await self.keys.key(for: user) else { return nil }
-        let context = SealContext(user: user.uuid, field: Self.descriptionField, schema: 1)
-        return try SealedField.seal(description, key: key, context: context).text
+    private func sealed(_ text: Order.Text?, of user: UserID) async throws -> String? {
+        guard let text else { return nil }
+        return try await self.keys.seal(text.content, field: text.field, of: user)
     }
 }

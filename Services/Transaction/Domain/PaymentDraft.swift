@@ -21,7 +21,10 @@ struct PaymentDraft: Sendable, Equatable {
         self.description = try Self.checked(description)
     }
 
-    private static func checked(_ description: String?) throws(PaymentProblem) -> String? {
+    /// What people write for each other: short, and nothing in it that does not show.
+    ///
+    /// Nothing and an empty text are the same.
+    static func checked(_ description: String?) throws(PaymentProblem) -> String? {
         guard let description, !description.isEmpty else { return nil }
         guard description.count <= Self.maximumDescription else { throw .descriptionTooLong }
         let isPrintable = description.unicodeScalars.allSatisfy { scalar in

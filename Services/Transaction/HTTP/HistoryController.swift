@@ -2,7 +2,6 @@ import Contracts
 import Foundation
 import Hummingbird
 import Primitives
-import Sealing
 import ServiceKit
 
 /// GET /wallet, GET /transactions and GET /transactions/{id}.
@@ -103,8 +102,6 @@ struct HistoryController: Sendable {
     /// What the payer wrote, opened with the payer's key.
     private func opened(_ row: TransferRow) async throws -> String? {
         guard let text = row.description, let sender = row.sender else { return nil }
-        guard let key = try await self.keys.key(for: UserID(sender)) else { return SealedField.erasedText }
-        let context = SealContext(user: sender, field: AcceptPayment.descriptionField, schema: 1)
-        return try? SealedField(text: text).open(key: key, context: context)
+        return try await self.keys.open(text, field: SealedText.description, of: UserID(sender))
     }
 }

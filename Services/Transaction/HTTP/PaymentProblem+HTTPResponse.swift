@@ -16,6 +16,11 @@ extension PaymentProblem: APIErrorConvertible {
     }
 }
 
+extension FieldProblem: APIErrorConvertible {
+    /// 400 with the pointer.
+    var apiError: APIError { .invalid(self.pointer, detail: self.detail) }
+}
+
 extension AcceptanceOverload: APIErrorConvertible {
     /// 503: nothing happened, the same key may be sent again.
     var apiError: APIError { .unavailable("overloaded") }

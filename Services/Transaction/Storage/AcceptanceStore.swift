@@ -2,13 +2,13 @@ import Foundation
 import Postgres
 import Primitives
 
-/// A payment that waits to be accepted, with everything the database needs to decide and to answer.
+/// An order that waits to be accepted, with everything the database needs to decide and to answer.
 struct AcceptanceItem: Sendable {
     let transaction: UUID
     let sender: UserID
-    let draft: PaymentDraft
-    /// The description, sealed with the sender's key.
-    let sealedDescription: String?
+    let order: Order
+    /// What the person wrote, sealed with their key.
+    let sealedText: String?
     let route: String
     let key: String
     let requestHash: [UInt8]
@@ -58,12 +58,13 @@ struct AcceptanceStore: Sendable {
         """
         SELECT outcome, status, body FROM accept_payments(
             \(items.map(\.transaction))::uuid[], \(items.map(\.sender.uuid))::uuid[],
-            \(items.map(\.draft.recipient))::text[], \(items.map(\.draft.amount.kobo))::bigint[],
-            \(items.map(\.sealedDescription))::text[], \(items.map(\.route))::text[], \(items.map(\.key))::text[],
+            \(items.map(\.order.recipient))::text[], \(items.map(\.order.amount.kobo))::bigint[],
+            \(items.map(\.sealedText))::text[], \(items.map(\.route))::text[], \(items.map(\.key))::text[],
             \(items.map(\.requestHash))::bytea[], \(items.map(\.nonce))::uuid[], \(items.map(\.device))::uuid[],
             \(items.map(\.createdEvent))::uuid[], \(items.map(\.reroutedEvent))::uuid[],
             \(items.map(\.slotEvent))::uuid[], \(items.map(\.correlation))::uuid[],
-            \(items.map(\.traceparent))::text[]) ORDER BY ord
+            \(items.map(\.traceparent))::text[], \(items.map(\.order.type.rawValue))::text[],
+            \(items.map(\.order.target))::uuid[], \(items.map(\.order.details))::text[]) ORDER BY ord
         """
     }
 

@@ -7,6 +7,7 @@ struct SuiteEnvironment: Sendable {
     static let sandbox = "sandbox"
     static let names = ServiceName.allCases.map(\.rawValue)
     static let authorizedParty = "https://app.sandbox.transfa.test"
+    static let poolAccount = "17000000000000-anc_acc"
     static let issuer = "https://clerk.sandbox.transfa.test"
 
     let databases: [String: TestDatabase]
@@ -63,6 +64,7 @@ struct SuiteEnvironment: Sendable {
         values["ANCHOR_API_KEY"] = self.apiKey
         values["ANCHOR_WEBHOOK_TOKEN"] = self.webhookToken
         values["CLERK_ISSUER"] = Self.issuer
+        if [Self.sandbox, "transaction"].contains(name) { values["ANCHOR_POOL_ACCOUNT_ID"] = Self.poolAccount }
         values["LOG_LEVEL"] = "info"
         if name == Self.sandbox {
             values["ANCHOR_WEBHOOK_URL"] = "\(self.publicURL("notification"))/webhooks/anchor"

@@ -4,6 +4,10 @@ public enum SubjectKind: String, Sendable {
     case user
     /// A transaction id.
     case transaction
+    /// A money drop's id.
+    case moneyDrop
+    /// A payment request's id.
+    case paymentRequest
     /// An id the provider made, or our reference.
     case provider
     /// The publishing service.
@@ -91,6 +95,16 @@ public enum EventCatalogue {
             .notification
         ),
         EventDefinition(TransferReroutedInternal.self, from: .transaction, about: .transaction, to: .notification),
+        EventDefinition(MoneyDropOpened.self, from: .transaction, about: .moneyDrop),
+        EventDefinition(MoneyDropClaimed.self, from: .transaction, about: .moneyDrop),
+        EventDefinition(MoneyDropEnded.self, from: .transaction, about: .moneyDrop),
+        EventDefinition(MoneyDropRefunded.self, from: .transaction, about: .moneyDrop),
+        EventDefinition(PaymentRequestCreated.self, from: .transaction, about: .paymentRequest),
+        EventDefinition(PaymentRequestFulfilled.self, from: .transaction, about: .paymentRequest),
+        EventDefinition(PaymentRequestReopened.self, from: .transaction, about: .paymentRequest),
+        EventDefinition(PaymentRequestDeclined.self, from: .transaction, about: .paymentRequest),
+        EventDefinition(PaymentRequestCancelled.self, from: .transaction, about: .paymentRequest),
+        EventDefinition(PaymentRequestExpired.self, from: .transaction, about: .paymentRequest),
         EventDefinition(ExternalSlotTaken.self, from: .transaction, about: .user, to: .subscription),
         EventDefinition(ExternalSlotReleased.self, from: .transaction, about: .user, to: .subscription),
         EventDefinition(SubscriptionActivated.self, from: .subscription, about: .user, to: .transaction, .notification),

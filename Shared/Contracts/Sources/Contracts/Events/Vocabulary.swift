@@ -68,6 +68,20 @@ public enum TransferRoute: String, Codable, Sendable, CaseIterable {
     case `internal`
 }
 
+/// Why nobody can claim from a money drop any more.
+public enum MoneyDropEnd: String, Codable, Sendable, CaseIterable {
+    /// Its time was over.
+    case expired
+    /// Its creator ended it.
+    case ended
+    /// Every slot was claimed.
+    case claimed
+    /// The money did not arrive in the pool.
+    case fundingFailed = "funding_failed"
+    /// The provider took the money back out of the pool.
+    case fundingReversed = "funding_reversed"
+}
+
 /// What the provider says of a transfer.
 public enum ProviderTransferStatus: String, Codable, Sendable, CaseIterable {
     /// Under way.

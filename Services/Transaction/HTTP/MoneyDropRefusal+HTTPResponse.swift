@@ -1,0 +1,45 @@
+import ServiceKit
+
+extension MoneyDropRefusal: APIErrorConvertible {
+    /// 403 for what another try may change, 404 without a drop, 422 for the rest, which is stored under the key.
+    var apiError: APIError {
+        switch self {
+        case .claimantUnknown, .claimantRestricted, .passwordWrong: .forbidden(self.rawValue, detail: self.detail)
+        case .unknown: .notFound
+        default: .refused(self.rawValue, detail: self.detail)
+        }
+    }
+
+    private var detail: String {
+        switch self {
+        case .claimantUnknown: "This account is not set up for payments yet."
+        case .claimantRestricted: "This account may not receive money at the moment."
+        case .passwordWrong: "The password is wrong."
+        case .unknown: "There is no such money drop."
+        case .own: "You cannot claim your own money drop."
+        case .alreadyClaimed: "You have claimed from this money drop."
+        case .pending: "The money of this drop is still on its way."
+        case .expired: "This money drop has expired."
+        case .exhausted: "Every slot of this money drop is taken."
+        case .ended: "This money drop has ended."
+        case .claimantNotReady: "You have no wallet yet."
+        case .recipientLimit: "The claim would lift your wallet above its maximum balance."
+        }
+    }
+}
+
+extension DropPasswordProblem: APIErrorConvertible {
+    /// 403, or 429 with the time to wait; none is stored.
+    var apiError: APIError {
+        switch self {
+        case .missing: .forbidden("password_required", detail: "This money drop has a password.")
+        case .wrong: MoneyDropRefusal.passwordWrong.apiError
+        case .tooMany(let wait): .tooManyRequests("too_many_wrong_passwords", retryAfter: wait)
+        }
+    }
+}
+
+extension BusyHashing: APIErrorConvertible {
+    /// 503: nothing happened.
+    var apiError: APIError { .unavailable("overloaded") }
+}

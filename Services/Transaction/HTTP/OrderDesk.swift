@@ -1,0 +1,49 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Primitives
+import ServiceKit
+
+/// Takes orders: whatever sends money out of a person's wallet comes through here.
+///
+/// The caller has decoded the body. Then: answer a repeated request, check the approval, accept. A request that was
+/// answered is answered again even when its approval has expired meanwhile.
+struct OrderDesk: Sendable {
+    let accept: AcceptPayment
+    let approvals: ApprovalVerifier
+
+    /// Accepts the order that `make` puts together once the approval is good.
+    func take(
+        _ request: Request,
+        _ context: AppRequestContext,
+        _ make: () async throws -> Order
+    ) async throws -> APIResponse {
+        let sender = try context.requireIdentity().userID
+        let scope = try await request.idempotencyScope(context: context)
+        let approval: Approval
+        do {
+            approval = try await self.approvals.verify(request, context: context)
+        } catch {
+            guard let earlier = try await self.accept.earlierAnswer(scope) else { throw error }
+            return Self.response(earlier)
+        }
+        let answer = try await self.accept(
+            AcceptPayment.Request(
+                sender: sender,
+                order: try await make(),
+                scope: scope,
+                approval: approval,
+                cause: context.cause
+            )
+        )
+        return Self.response(answer)
+    }
+
+    private static func response(_ answer: AcceptanceAnswer) -> APIResponse {
+        APIResponse(
+            HTTPResponse.Status(code: answer.status),
+            body: Array(answer.body.utf8),
+            headers: answer.isReplay ? [.idempotencyReplayed: "true"] : [:]
+        )
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Hummingbird
+import Primitives
+import ServiceKit
+
+/// The parameters of a list: `limit` and an opaque `cursor`.
+struct Paging: Sendable {
+    let limit: Int
+    private let cursor: [UInt8]?
+
+    static let defaultLimit = 20
+    static let maximumLimit = 50
+
+    /// - Throws: 400 `invalid_parameter`.
+    init(_ request: Request) throws(APIError) {
+        let parameters = request.uri.queryParameters
+        if let text = parameters.get("limit") {
+            guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
+                throw .invalid(parameter: "limit", detail: "A number from 1 to \(Self.maximumLimit).")
+            }
+            self.limit = limit
+        } else {
+            self.limit = Self.defaultLimit
+        }
+        guard let text = parameters.get("cursor") else {
+            self.cursor = nil
+            return
+        }
+        guard let bytes = Base64URL.decode(text) else { throw Self.badCursor }
+        self.cursor = bytes
+    }
+
+    private static let badCursor = APIError.invalid(
+        parameter: "cursor",
+        detail: "Use the next_cursor of the page before."
+    )
+
+    /// The cursor as a place in a list that is ordered by position; the end of time without one.
+    func position() throws(APIError) -> Int64 {
+        guard let cursor else { return .max }
+        guard cursor.count == 8 else { throw Self.badCursor }
+        let position = cursor.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard let place = Int64(exactly: position) else { throw Self.badCursor }
+        return place
+    }
+
+    /// The cursor as a place in a list that is ordered by id; the last one without one.
+    func id() throws(APIError) -> UUID {
+        guard let cursor else {
+            return UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
+        }
+        guard let id = UUID(bytes: cursor) else { throw Self.badCursor }
+        return id
+    }
+
+    /// The cursor after a row.
+    static func cursor(after position: Int64) -> String {
+        Base64URL.encode((0..<8).map { UInt8(truncatingIfNeeded: position >> (56 - 8 * $0)) })
+    }
+
+    /// The cursor after a row.
+    static func cursor(after id: UUID) -> String { Base64URL.encode(id.bytes) }
+}

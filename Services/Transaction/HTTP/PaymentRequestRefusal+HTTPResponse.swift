@@ -1,0 +1,39 @@
+import ServiceKit
+
+extension PaymentRequestRefusal: APIErrorConvertible {
+    /// 403, 404 or 422.
+    var apiError: APIError {
+        switch self {
+        case .ownerNotReady: .forbidden(self.rawValue, detail: "This account has no wallet yet.")
+        case .ownerRestricted: .forbidden(self.rawValue, detail: "This account may not receive money at the moment.")
+        case .unknown: .notFound
+        case .payerUnknown:
+            .refused(self.rawValue, detail: "There is no user with this name.", source: .pointer("/payer_username"))
+        case .payerSelf:
+            .refused(self.rawValue, detail: "You cannot ask yourself for money.", source: .pointer("/payer_username"))
+        case .expiryInvalid:
+            .refused(
+                self.rawValue,
+                detail: "The expiry must be in the future, at most 92 days away.",
+                source: .pointer("/expires_at")
+            )
+        case .tooManyOpen:
+            .refused(self.rawValue, detail: "Too many of your requests are open: at most 200, and 10 to one person.")
+        case .inPayment: .refused(self.rawValue, detail: "Somebody is paying this request.")
+        case .paid: .refused(self.rawValue, detail: "This request was paid.")
+        case .expired: .refused(self.rawValue, detail: "This request has expired.")
+        case .declined: .refused(self.rawValue, detail: "This request was declined.")
+        }
+    }
+}
+
+extension QuoteProblem: APIErrorConvertible {
+    /// 422.
+    var apiError: APIError {
+        .refused(
+            "recipient_unknown",
+            detail: "There is nobody else with this name.",
+            source: .pointer("/recipient_username")
+        )
+    }
+}

@@ -1,0 +1,62 @@
+import Contracts
+import Foundation
+import Primitives
+import ServiceKit
+
+/// Requests as their readers see them: names looked up, descriptions opened.
+struct PaymentRequestView: Sendable {
+    let names: HistoryStore
+    let keys: any DataKeys
+
+    func username(of user: UUID) async throws -> String? { try await self.names.usernames(of: [user])[user] }
+
+    func sealed(_ description: String?, of owner: UserID) async throws -> String? {
+        guard let description else { return nil }
+        return try await self.keys.seal(description, field: SealedText.requestDescription, of: owner)
+    }
+
+    /// A request that was made just now, as its owner sees it.
+    func resource(of new: PaymentRequestStore.New, at moment: Date) -> PaymentRequestResource {
+        PaymentRequestResource(
+            id: new.id,
+            direction: "outgoing",
+            payerUsername: new.draft.payer,
+            amount: new.draft.amount,
+            description: new.draft.description,
+            status: "open",
+            link: new.link,
+            expiresAt: Timestamp.text(new.expiresAt),
+            createdAt: Timestamp.text(moment)
+        )
+    }
+
+    func resources(_ requests: [PaymentRequest], for reader: UserID) async throws -> [PaymentRequestResource] {
+        let people = Set(requests.flatMap { [$0.owner, $0.payer] }.compactMap { $0 })
+        let names = try await self.names.usernames(of: Array(people))
+        var resources: [PaymentRequestResource] = []
+        for request in requests {
+            let isParty = request.owner == reader.uuid || request.payer == reader.uuid
+            resources.append(
+                PaymentRequestResource(
+                    id: request.id,
+                    direction: request.owner == reader.uuid ? "outgoing" : "incoming",
+                    ownerUsername: names[request.owner],
+                    payerUsername: request.payer.flatMap { names[$0] },
+                    amount: request.amount,
+                    description: try await self.description(of: request),
+                    status: request.state,
+                    transactionID: isParty ? request.transaction : nil,
+                    link: request.link,
+                    expiresAt: Timestamp.text(request.expiresAt),
+                    createdAt: Timestamp.text(request.createdAt)
+                )
+            )
+        }
+        return resources
+    }
+
+    private func description(of request: PaymentRequest) async throws -> String? {
+        guard let text = request.description else { return nil }
+        return try await self.keys.open(text, field: SealedText.requestDescription, of: UserID(request.owner))
+    }
+}

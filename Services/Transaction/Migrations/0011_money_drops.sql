@@ -1,0 +1,307 @@
+-- Money drops: claim, end, expiry, refund.
+--
+-- A claim takes one open slot with SKIP LOCKED; only when all open ones are being taken by others does it wait for one
+-- of them, so nobody is refused while a slot may still be had. Ending a drop closes the slots that are open and books the refund
+-- in the same commit. Whoever comes second, claim or end, finds the slot gone.
+
+-- Claims -------------------------------------------------------------------------------------------------------------
+
+-- One open slot of a drop, locked; null when there is none.
+--
+-- A row that was waited for stays locked also when it turns out to be taken, and who holds such rows while waiting for
+-- others ends in a deadlock. So each attempt is a subtransaction, and what it locked in vain is given up with it: nobody
+-- waits for a slot with another one in hand.
+CREATE FUNCTION take_slot(p_drop uuid) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    v_position integer;
+    v_state text;
+BEGIN
+    LOOP
+        BEGIN
+            SELECT s.position INTO v_position FROM drop_slots s
+            WHERE s.drop_id = p_drop AND s.state = 'open' ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+            IF v_position IS NOT NULL THEN RETURN v_position; END IF;
+            RAISE EXCEPTION 'no free slot' USING ERRCODE = 'TF001';
+        EXCEPTION WHEN SQLSTATE 'TF001' THEN NULL;
+        END;
+
+        -- Those that are open are in other hands, and may come back.
+        SELECT s.position INTO v_position FROM drop_slots s
+        WHERE s.drop_id = p_drop AND s.state = 'open' ORDER BY s.position LIMIT 1;
+        IF v_position IS NULL THEN RETURN NULL; END IF;
+        BEGIN
+            SELECT s.state INTO v_state FROM drop_slots s
+            WHERE s.drop_id = p_drop AND s.position = v_position FOR NO KEY UPDATE;
+            IF v_state = 'open' THEN RETURN v_position; END IF;
+            RAISE EXCEPTION 'taken meanwhile' USING ERRCODE = 'TF001';
+        EXCEPTION WHEN SQLSTATE 'TF001' THEN NULL;
+        END;
+    END LOOP;
+END $$;
+
+-- Why a person may not claim, but for the slot; null: nothing is in the way. The person's receiving_counters row is
+-- locked.
+CREATE FUNCTION claim_bar(d money_drops, p_user uuid, p_password_hash text, p_now timestamptz) RETURNS text
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    r record;
+BEGIN
+    SELECT f.*, b.posted + c.incoming AS total INTO r
+    FROM recipient_facts(p_now) f
+    JOIN balances b ON b.account_id = f.wallet_id
+    JOIN receiving_counters c ON c.user_id = f.user_id
+    WHERE f.user_id = p_user;
+    RETURN CASE
+        WHEN r.user_id IS NULL THEN 'claimant_unknown'
+        WHEN r.unavailable THEN 'claimant_restricted'
+        WHEN d.id IS NULL THEN 'drop_unknown'
+        WHEN d.creator_id = p_user THEN 'drop_own'
+        WHEN EXISTS (SELECT 1 FROM drop_slots s WHERE s.drop_id = d.id AND s.claimant_id = p_user)
+            THEN 'already_claimed'
+        WHEN d.state = 'pending' THEN 'drop_pending'
+        WHEN d.end_reason = 'expired' OR d.state = 'open' AND d.expires_at <= p_now THEN 'drop_expired'
+        WHEN d.end_reason = 'claimed' THEN 'drop_exhausted'
+        WHEN d.state <> 'open' THEN 'drop_ended'
+        WHEN d.password_hash IS DISTINCT FROM p_password_hash THEN 'password_wrong'
+        WHEN r.provider_account IS NULL THEN 'claimant_not_ready'
+        WHEN d.amount_per_claim > r.maximum_balance - r.total THEN 'recipient_limit'
+    END;
+END $$;
+
+-- p_password_hash is the stored hash that the claimant's password was checked against, or null. The outcome is
+-- 'accepted' or why not.
+CREATE FUNCTION claim_money_drop(p_id uuid, p_user uuid, p_drop uuid, p_password_hash text, p_created_event uuid,
+    p_correlation uuid, p_traceparent text, p_now timestamptz DEFAULT NULL)
+RETURNS TABLE (outcome text, transaction_id uuid, amount bigint, created_at timestamptz)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz;
+    v_slot integer;
+    d money_drops;
+    u users;
+    v_counted boolean;
+BEGIN
+    -- The mutex of the claimant: two claims of one person decide one after the other.
+    PERFORM 1 FROM receiving_counters c WHERE c.user_id = p_user FOR NO KEY UPDATE;
+    v_now := coalesce(p_now, transfa_now());
+    SELECT * INTO d FROM money_drops x WHERE x.id = p_drop;
+    outcome := claim_bar(d, p_user, p_password_hash, v_now);
+
+    IF outcome IS NULL THEN
+        v_slot := take_slot(p_drop);
+        v_now := coalesce(p_now, transfa_now());         -- waiting must not date a claim back before the expiry
+        IF v_slot IS NULL THEN
+            SELECT * INTO d FROM money_drops x WHERE x.id = p_drop;
+            outcome := coalesce(claim_bar(d, p_user, p_password_hash, v_now), 'drop_exhausted');
+        ELSIF d.expires_at <= v_now THEN
+            outcome := 'drop_expired';
+        END IF;
+    END IF;
+    IF outcome IS NOT NULL THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
+
+    SELECT * INTO STRICT u FROM users x WHERE x.id = p_user;
+    SELECT x.maximum_balance IS NOT NULL INTO v_counted FROM limits_of(u.tier, v_now) x;
+    UPDATE drop_slots s SET state = 'claimed', claimant_id = p_user, transaction_id = p_id, claimed_at = v_now
+    WHERE s.drop_id = p_drop AND s.position = v_slot;
+    IF v_counted THEN
+        UPDATE receiving_counters c SET incoming = c.incoming + d.amount_per_claim WHERE c.user_id = p_user;
+    END IF;
+    PERFORM pay_from_pool(d, p_id, 'drop_claim', p_user, u.username, u.wallet_id, u.provider_account,
+        d.amount_per_claim, v_counted, p_created_event, p_correlation, p_traceparent, v_now);
+    outcome := 'accepted';
+    transaction_id := p_id;
+    amount := d.amount_per_claim;
+    created_at := v_now;
+    RETURN NEXT;
+END $$;
+
+-- A transfer out of a pool. It holds nothing: slots are its reservation.
+CREATE FUNCTION pay_from_pool(d money_drops, p_id uuid, p_type text, p_recipient uuid, p_username text,
+    p_credit bigint, p_destination text, p_amount bigint, p_counted boolean, p_event uuid, p_correlation uuid,
+    p_traceparent text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO transactions (id, reference, type, state, sequence, recipient_id, recipient_username, debit_account,
+        credit_account, amount, route, route_reason, source_account, destination, incoming_counted, parent_id,
+        correlation_id, traceparent, created_at)
+    VALUES (p_id, 'trf-' || p_id, p_type, 'accepted', 1, p_recipient, p_username, d.pool_id, p_credit, p_amount,
+        'internal', p_type, d.pool_account, p_destination, p_counted, d.id, p_correlation, p_traceparent, p_now);
+    INSERT INTO transaction_events (transaction_id, step, state, actor, happened_at)
+    VALUES (p_id, 1, 'accepted', CASE p_type WHEN 'drop_claim' THEN 'claimant' ELSE 'scheduler' END, p_now);
+    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, traceparent, time, data)
+    VALUES (uuid_v7_day(p_event), p_event, 'transaction.created', p_id, 1, p_correlation, p_traceparent, p_now,
+        transaction_data(p_id, NULL, p_recipient, p_amount, p_type, 'internal', p_type, 0, 0, '', moment_text(p_now)));
+    INSERT INTO jobs (id, kind, key, subject, payload, due_at, correlation_id, traceparent, created_at)
+    VALUES (p_id, 'submit_transfer', p_id, p_id, '{"transaction_id":"' || p_id || '"}', p_now, p_correlation,
+        p_traceparent, p_now);
+END $$;
+
+-- Passwords ----------------------------------------------------------------------------------------------------------
+
+-- The hash to check a password against, and how long this person must wait after too many wrong ones.
+CREATE FUNCTION drop_password(p_drop uuid, p_user uuid, p_now timestamptz DEFAULT NULL)
+RETURNS TABLE (password_hash text, wait_seconds integer)
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    WITH moment AS MATERIALIZED (SELECT coalesce(p_now, transfa_now()) AS at)
+    SELECT d.password_hash, greatest(0, CASE WHEN f.failures >= 5
+        THEN ceil(extract(epoch FROM f.last_failed_at + interval '15 minutes' - m.at)) ELSE 0 END)::integer
+    FROM money_drops d CROSS JOIN moment m
+    LEFT JOIN drop_password_failures f ON f.drop_id = d.id AND f.user_id = p_user
+    WHERE d.id = p_drop
+$$;
+
+CREATE FUNCTION note_wrong_drop_password(p_drop uuid, p_user uuid, p_now timestamptz DEFAULT NULL) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    v_now constant timestamptz := coalesce(p_now, transfa_now());
+BEGIN
+    INSERT INTO drop_password_failures AS f (drop_id, user_id, failures, last_failed_at)
+    VALUES (p_drop, p_user, 1, v_now)
+    ON CONFLICT (drop_id, user_id) DO UPDATE SET last_failed_at = v_now,
+        failures = CASE WHEN f.last_failed_at < v_now - interval '15 minutes' THEN 0 ELSE f.failures END + 1;
+END $$;
+
+-- The end ------------------------------------------------------------------------------------------------------------
+
+-- Ends open drops whose rows are locked: what is open is closed and goes back.
+CREATE FUNCTION close_drop(p_drop uuid, p_reason text, p_correlation uuid, p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_claimed integer;
+BEGIN
+    PERFORM 1 FROM drop_slots s WHERE s.drop_id = p_drop AND s.state = 'open' ORDER BY s.position FOR NO KEY UPDATE;
+    UPDATE drop_slots s SET state = CASE WHEN p_reason = 'funding_reversed' THEN 'void' ELSE 'closed' END
+    WHERE s.drop_id = p_drop AND s.state = 'open';
+    UPDATE money_drops d SET state = 'ended', end_reason = p_reason, ended_at = p_now WHERE d.id = p_drop;
+    SELECT count(*) INTO v_claimed FROM drop_slots s WHERE s.drop_id = p_drop AND s.state IN ('claimed', 'paid');
+    PERFORM tell_drop('ended', p_drop, ',"reason":"' || p_reason || '","claimed":' || v_claimed, p_correlation, NULL,
+        p_now);
+END $$;
+
+-- Gives closed slots of a drop back to its creator: each is in one refund at a time, and in none after it arrived. For
+-- a creator who may not receive, the money waits in suspense. The drop's row is locked.
+CREATE FUNCTION refund_drop(p_drop uuid, p_correlation uuid, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_id constant uuid := new_event_id(p_now);
+    v_slots bigint;
+    d money_drops;
+    u users;
+BEGIN
+    PERFORM 1 FROM drop_slots s WHERE s.drop_id = p_drop AND s.state = 'closed' ORDER BY s.position FOR NO KEY UPDATE;
+    UPDATE drop_slots s SET state = 'refunding', transaction_id = v_id WHERE s.drop_id = p_drop AND s.state = 'closed';
+    GET DIAGNOSTICS v_slots = ROW_COUNT;
+    IF v_slots = 0 THEN RETURN; END IF;
+
+    SELECT * INTO STRICT d FROM money_drops x WHERE x.id = p_drop;
+    SELECT * INTO STRICT u FROM users x WHERE x.id = d.creator_id;
+    PERFORM pay_from_pool(d, v_id, 'drop_refund', u.id, u.username,
+        CASE WHEN u.status <> 'active' OR u.credits_blocked THEN system_account('suspense', v_id) ELSE u.wallet_id END,
+        u.provider_account, v_slots * d.amount_per_claim, false, new_event_id(p_now), p_correlation, NULL, p_now);
+END $$;
+
+-- The creator ends a drop early. 'ended', or why not.
+CREATE FUNCTION end_money_drop(p_drop uuid, p_user uuid, p_correlation uuid, p_now timestamptz DEFAULT NULL)
+RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    v_now timestamptz;
+    d money_drops;
+BEGIN
+    SELECT * INTO d FROM money_drops x WHERE x.id = p_drop AND x.creator_id = p_user FOR NO KEY UPDATE;
+    IF d.id IS NULL THEN RETURN 'drop_unknown'; END IF;
+    IF d.state = 'pending' THEN RETURN 'drop_pending'; END IF;
+    IF d.state <> 'open' THEN RETURN 'drop_ended'; END IF;
+    v_now := coalesce(p_now, transfa_now());
+    PERFORM close_drop(p_drop, CASE WHEN d.expires_at <= v_now THEN 'expired' ELSE 'ended' END, p_correlation, v_now);
+    PERFORM refund_drop(p_drop, p_correlation, v_now);
+    RETURN 'ended';
+END $$;
+
+-- By the clock, on any number of replicas: ends what has expired and refunds what was closed since, such as the slot of
+-- a claim that failed after the end or a refund that did not arrive. Returns how many drops were touched.
+CREATE FUNCTION sweep_money_drops(p_limit integer, p_now timestamptz DEFAULT NULL) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    v_now constant timestamptz := coalesce(p_now, transfa_now());
+    v_count integer := 0;
+    d record;
+BEGIN
+    FOR d IN
+        SELECT x.id, x.state FROM money_drops x
+        WHERE x.id IN (
+            SELECT y.id FROM money_drops y WHERE y.state = 'open' AND y.expires_at <= v_now
+            UNION SELECT s.drop_id FROM drop_slots s WHERE s.state = 'closed')
+          AND (x.state = 'open' AND x.expires_at <= v_now OR x.state = 'ended' AND x.refund_after <= v_now)
+        ORDER BY x.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
+    LOOP
+        IF d.state = 'open' THEN PERFORM close_drop(d.id, 'expired', NULL, v_now); END IF;
+        PERFORM refund_drop(d.id, NULL, v_now);
+        v_count := v_count + 1;
+    END LOOP;
+    RETURN v_count;
+END $$;
+
+-- What becomes of a drop when a transfer of it ends. The drop's row is locked.
+CREATE FUNCTION follow_drop(t transactions, p_state text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    d money_drops;
+    v_person uuid;
+BEGIN
+    SELECT * INTO STRICT d FROM money_drops x WHERE x.id = t.parent_id;
+    IF t.type = 'money_drop' AND p_state = 'completed' THEN
+        UPDATE money_drops x SET state = 'open', opened_at = p_now WHERE x.id = d.id;
+        PERFORM tell_drop('opened', d.id, ',"expires_at":"' || moment_text(d.expires_at) || '"', t.correlation_id,
+            t.traceparent, p_now);
+        IF d.expires_at <= p_now THEN PERFORM close_drop(d.id, 'expired', t.correlation_id, p_now); END IF;
+    ELSIF t.type = 'money_drop' AND p_state = 'failed' THEN
+        UPDATE drop_slots s SET state = 'void' WHERE s.drop_id = d.id;
+        UPDATE money_drops x SET state = 'failed', end_reason = 'funding_failed', ended_at = p_now WHERE x.id = d.id;
+        PERFORM tell_drop('ended', d.id, ',"reason":"funding_failed","claimed":0', t.correlation_id, t.traceparent,
+            p_now);
+    ELSIF t.type = 'money_drop' THEN
+        PERFORM void_drop(d, t, p_now);
+    ELSIF t.type = 'drop_claim' AND p_state = 'completed' THEN
+        UPDATE drop_slots s SET state = 'paid' WHERE s.transaction_id = t.id RETURNING s.claimant_id INTO v_person;
+        PERFORM tell_drop('claimed', d.id, ',"claimant_id":"' || v_person || '","transaction_id":"' || t.id
+            || '","claimed":' || (SELECT count(*) FROM drop_slots s WHERE s.drop_id = d.id AND s.state = 'paid'),
+            t.correlation_id, t.traceparent, p_now);
+        IF d.state = 'open' AND NOT EXISTS (SELECT 1 FROM drop_slots s WHERE s.drop_id = d.id AND s.state <> 'paid') THEN
+            PERFORM close_drop(d.id, 'claimed', t.correlation_id, p_now);
+        END IF;
+    ELSIF t.type = 'drop_claim' THEN                     -- evidence that it did not arrive: the slot is free again
+        UPDATE drop_slots s SET claimant_id = NULL, transaction_id = NULL, claimed_at = NULL, state = CASE
+            WHEN d.end_reason = 'funding_reversed' THEN 'void'
+            WHEN d.state = 'open' AND d.expires_at > p_now THEN 'open' ELSE 'closed' END
+        WHERE s.transaction_id = t.id;
+    ELSIF t.type = 'drop_refund' AND p_state = 'completed' THEN
+        UPDATE drop_slots s SET state = 'refunded' WHERE s.transaction_id = t.id;
+        PERFORM tell_drop('refunded', d.id, ',"transaction_id":"' || t.id || '","amount":' || t.amount,
+            t.correlation_id, t.traceparent, p_now);
+    ELSE                                                 -- a refund that did not arrive is tried again, and told
+        UPDATE drop_slots s SET transaction_id = NULL,
+            state = CASE WHEN d.end_reason = 'funding_reversed' THEN 'void' ELSE 'closed' END
+        WHERE s.transaction_id = t.id;
+        UPDATE money_drops x SET refund_failures = least(x.refund_failures + 1, 10),
+            refund_after = p_now + least(interval '1 minute' * 2 ^ x.refund_failures, interval '6 hours')
+        WHERE x.id = d.id;
+        INSERT INTO breaks (transaction_id, kind, detail, opened_at)
+        VALUES (t.id, 'drop_refund_' || p_state, 'the rest of drop ' || d.id || ' did not reach its creator', p_now)
+        ON CONFLICT DO NOTHING;
+    END IF;
+END $$;
+
+-- The provider took the funding back: nothing more is promised, and people look at what was promised already. The pool
+-- may go below zero for claims under way, as money that is owed to us.
+CREATE FUNCTION void_drop(d money_drops, t transactions, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF d.state = 'open' THEN PERFORM close_drop(d.id, 'funding_reversed', t.correlation_id, p_now); END IF;
+    UPDATE money_drops x SET state = 'ended', end_reason = 'funding_reversed' WHERE x.id = d.id;
+    UPDATE drop_slots s SET state = 'void' WHERE s.drop_id = d.id AND s.state = 'closed';
+    UPDATE balances b SET checked = false WHERE b.account_id = d.pool_id;
+    INSERT INTO breaks (transaction_id, kind, detail, opened_at)
+    VALUES (t.id, 'drop_funding_reversed', 'the money of drop ' || d.id || ' was taken back', p_now)
+    ON CONFLICT DO NOTHING;
+END $$;

@@ -1,0 +1,223 @@
+-- Who may do what with drops and requests, and what must be true of them.
+
+DO $$
+DECLARE
+    f regprocedure;
+BEGIN
+    FOR f IN
+        SELECT p.oid::regprocedure FROM pg_proc p
+        WHERE p.pronamespace = 'public'::regnamespace AND p.proowner = '${owner}'::regrole AND p.prokind = 'f'
+          AND p.proname = ANY (ARRAY[
+              'accept_payments', 'money_drop_of', 'write_drops', 'tell', 'tell_drop', 'tell_request', 'take_slot', 'claim_bar',
+              'claim_money_drop', 'pay_from_pool', 'drop_password', 'note_wrong_drop_password', 'close_drop',
+              'refund_drop', 'end_money_drop', 'sweep_money_drops', 'follow_drop', 'void_drop',
+              'create_payment_request', 'end_payment_request', 'expire_payment_requests', 'follow_request',
+              'follow_transfers'])
+    LOOP
+        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f);
+        IF split_part(f::text, '(', 1) IN ('accept_payments', 'claim_money_drop', 'drop_password',
+            'note_wrong_drop_password', 'end_money_drop', 'create_payment_request', 'end_payment_request') THEN
+            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO ${handler}', f);
+        END IF;
+        IF split_part(f::text, '(', 1) IN ('sweep_money_drops', 'expire_payment_requests') THEN
+            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO ${worker}', f);
+        END IF;
+    END LOOP;
+END $$;
+
+-- The handler sees what its user has made, taken part in or was asked for; public details of a drop or a request, for
+-- whoever has the link, are read as worker, by id.
+GRANT SELECT ON money_drops, drop_slots, payment_requests TO ${handler}, ${worker};
+DO $$
+DECLARE
+    t record;
+BEGIN
+    FOR t IN SELECT * FROM (VALUES
+        ('money_drops', 'creator_id = current_user_id()'),
+        ('drop_slots', 'claimant_id = current_user_id() OR EXISTS (SELECT 1 FROM money_drops d
+            WHERE d.id = drop_slots.drop_id AND d.creator_id = current_user_id())'),
+        ('drop_password_failures', 'false'),
+        ('payment_requests', 'owner_id = current_user_id() OR payer_id = current_user_id()')
+    ) AS x(name, own)
+    LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t.name);
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t.name);
+        EXECUTE format('CREATE POLICY own_rows ON %I FOR SELECT TO ${handler} USING (%s)', t.name, t.own);
+        EXECUTE format('CREATE POLICY all_rows ON %I TO ${owner}, ${worker} USING (true) WITH CHECK (true)', t.name);
+    END LOOP;
+END $$;
+
+CREATE OR REPLACE FUNCTION check_invariants() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
+    -- Ledger
+    SELECT 'I1 the legs of a transaction sum to zero', e.transaction_id::text
+        FROM entries e GROUP BY e.transaction_id HAVING sum(e.amount) <> 0
+    UNION ALL SELECT 'I1 all entries sum to zero', sum(e.amount)::text FROM entries e HAVING sum(e.amount) <> 0
+    UNION ALL SELECT 'I1 all balances sum to zero', sum(b.posted)::text FROM balances b HAVING sum(b.posted) <> 0
+    UNION ALL SELECT 'I2 a balance is the sum of its entries', b.account_id::text
+        FROM balances b LEFT JOIN (SELECT account_id, sum(amount) AS total, count(*) AS n, max(sequence) AS last
+            FROM entries GROUP BY 1) e USING (account_id)
+        WHERE b.posted <> coalesce(e.total, 0) OR b.sequence <> coalesce(e.n, 0) OR b.sequence <> coalesce(e.last, 0)
+    UNION ALL SELECT 'I2 running balances follow from the entries', x.account_id || ' #' || x.sequence
+        FROM (SELECT account_id, sequence, balance_after,
+                  sum(amount) OVER (PARTITION BY account_id ORDER BY sequence) AS expected,
+                  row_number() OVER (PARTITION BY account_id ORDER BY sequence) AS nth FROM entries) x
+        WHERE x.balance_after <> x.expected OR x.sequence <> x.nth
+    UNION ALL SELECT 'I3 no wallet is overdrawn', b.account_id::text
+        FROM balances b WHERE b.checked AND b.posted - b.held < 0 OR b.held < 0
+    UNION ALL SELECT 'I3 held is the sum of active holds', b.account_id::text
+        FROM balances b LEFT JOIN (SELECT account_id, sum(amount) AS total FROM holds
+            WHERE state = 'active' GROUP BY 1) h USING (account_id)
+        WHERE b.held <> coalesce(h.total, 0)
+    UNION ALL SELECT 'I3 a hold is active while its transfer is open and ends as the transfer does', t.id::text
+        FROM transactions t FULL JOIN holds h ON h.transaction_id = t.id
+        WHERE t.type IS DISTINCT FROM 'inbound' AND t.type IS DISTINCT FROM 'drop_claim'
+          AND t.type IS DISTINCT FROM 'drop_refund' AND (h.transaction_id IS NULL OR t.id IS NULL
+            OR h.account_id <> t.debit_account OR h.amount <> t.amount + t.fee + t.duty
+            OR h.state <> CASE WHEN t.state IN ('accepted', 'submitted', 'unknown') THEN 'active'
+                               WHEN t.state = 'failed' THEN 'released' ELSE 'posted' END)
+    UNION ALL SELECT 'I4 the history of a transaction has no gaps and ends in its state', t.id::text
+        FROM transactions t LEFT JOIN (SELECT transaction_id, count(*) AS n, max(step) AS last,
+                (array_agg(state ORDER BY step DESC))[1] AS state FROM transaction_events GROUP BY 1) h
+            ON h.transaction_id = t.id
+        WHERE h.n IS DISTINCT FROM t.steps OR h.last <> t.steps OR h.state <> t.state
+    UNION ALL SELECT 'I5 entries exist exactly for what was completed', t.id::text
+        FROM transactions t LEFT JOIN (SELECT transaction_id, count(*) FILTER (WHERE leg = 'amount') AS forth,
+                count(*) FILTER (WHERE leg = 'reversal') AS back,
+                coalesce(sum(amount) FILTER (WHERE leg IN ('amount', 'fee', 'duty') AND amount > 0), 0) AS moved
+            FROM entries GROUP BY 1) e ON e.transaction_id = t.id
+        WHERE CASE WHEN t.state IN ('completed', 'reversed')
+            THEN e.forth IS DISTINCT FROM 2 OR e.moved <> t.amount + t.fee + t.duty
+                OR (t.state = 'completed' AND e.back <> 0) OR (t.state = 'reversed' AND e.back NOT BETWEEN 1 AND 2)
+            ELSE e.transaction_id IS NOT NULL END
+    UNION ALL SELECT 'I6 money is in a completed transfer''s accounts', e.transaction_id || ' leg ' || e.leg
+        FROM entries e JOIN transactions t ON t.id = e.transaction_id
+        WHERE NOT CASE e.leg
+            WHEN 'amount' THEN e.account_id IN (t.debit_account, t.credit_account)
+            WHEN 'reversal' THEN e.account_id IN (t.debit_account, t.credit_account)
+            WHEN 'receivable' THEN e.account_id = system_account('receivable', t.id)
+            WHEN 'fee' THEN e.account_id IN (t.debit_account, system_account('fees', t.id))
+            WHEN 'reversed_fee' THEN e.account_id IN (t.debit_account, system_account('fees', t.id))
+            ELSE e.account_id IN (t.debit_account, system_account('stamp_duty', t.id)) END
+
+    -- Counters
+    UNION ALL SELECT 'I9 free slots used are slots held', c.user_id::text
+        FROM receiving_counters c LEFT JOIN (SELECT recipient_id, slot_month, count(*) AS n FROM transactions
+            WHERE slot_month IS NOT NULL AND state NOT IN ('failed', 'reversed') GROUP BY 1, 2) t
+            ON t.recipient_id = c.user_id AND t.slot_month = c.month
+        WHERE c.slots_used <> coalesce(t.n, 0) OR c.slots_used > free_slot_allowance()
+    UNION ALL SELECT 'I9 slots are held only by transfers to a bank', t.id::text
+        FROM transactions t WHERE t.slot_month IS NOT NULL AND (t.route <> 'external' OR t.route_reason <> 'free_slot')
+    UNION ALL SELECT 'I9 spending is what was sent and not given back', c.user_id::text
+        FROM spending_counters c LEFT JOIN transactions t
+            ON t.sender_id = c.user_id AND t.state NOT IN ('failed', 'reversed')
+        GROUP BY c.user_id, c.day, c.day_total, c.month, c.month_total
+        HAVING c.day_total <> coalesce(sum(t.amount) FILTER (WHERE t.spent_day = c.day), 0)
+            OR c.month_total <> coalesce(sum(t.amount) FILTER (WHERE t.spent_month = c.month), 0)
+    UNION ALL SELECT 'I9 a new device''s total is what it sent', d.id::text
+        FROM devices d LEFT JOIN (SELECT capped_device_id, sum(amount) AS total FROM transactions
+            WHERE state NOT IN ('failed', 'reversed') GROUP BY 1) t ON t.capped_device_id = d.id
+        WHERE d.first_day_total <> coalesce(t.total, 0)
+    UNION ALL SELECT 'I9 incoming is what is on its way', c.user_id::text
+        FROM receiving_counters c LEFT JOIN (SELECT recipient_id, sum(amount) AS total FROM transactions
+            WHERE incoming_counted AND state IN ('accepted', 'submitted', 'unknown') GROUP BY 1) t
+            ON t.recipient_id = c.user_id
+        WHERE c.incoming <> coalesce(t.total, 0)
+
+    -- Idempotency, provider, states
+    UNION ALL SELECT 'I10 an accepted answer has its transaction', k.user_id || ' ' || k.key
+        FROM idempotency_keys k LEFT JOIN transactions t
+            ON t.request_key = request_key(k.user_id, k.route, k.key)
+        WHERE k.status = 202 AND k.body LIKE '{"transaction_id":%' AND t.id IS NULL
+    UNION ALL SELECT 'I11 what left has its provider call, what was never sent has none', t.id::text
+        FROM transactions t LEFT JOIN provider_calls c ON c.reference = t.reference AND c.attempt = 1
+        WHERE t.type <> 'inbound' AND (t.submitted_at IS NOT NULL) <> (c.reference IS NOT NULL)
+    UNION ALL SELECT 'I11 attempts are numbered without gaps', c.reference
+        FROM provider_calls c GROUP BY c.reference HAVING max(c.attempt) <> count(*)
+    UNION ALL SELECT 'I12 an outcome has evidence', h.transaction_id || ' #' || h.step
+        FROM transaction_events h WHERE h.state IN ('completed', 'failed', 'reversed') AND coalesce(h.evidence, '') = ''
+    UNION ALL SELECT 'I13 states follow the graph', h.transaction_id || ' ' || h.before || ' to ' || h.state
+        FROM (SELECT x.*, lag(x.state) OVER (PARTITION BY x.transaction_id ORDER BY x.step) AS before
+              FROM transaction_events x) h
+        WHERE h.before IS NOT NULL AND (h.before, h.state) NOT IN (('accepted', 'accepted'), ('accepted', 'submitted'),
+            ('accepted', 'failed'), ('submitted', 'unknown'), ('unknown', 'submitted'), ('submitted', 'completed'),
+            ('submitted', 'failed'), ('unknown', 'completed'), ('unknown', 'failed'), ('completed', 'reversed'))
+    UNION ALL SELECT 'I16 one credit per provider payment', p.provider_payment_id
+        FROM inbound_payments p LEFT JOIN transactions t
+            ON t.type = 'inbound' AND t.provider_id = p.provider_payment_id
+        GROUP BY p.provider_payment_id, p.disposition
+        HAVING count(t.id) <> CASE p.disposition WHEN 'matched' THEN 0 ELSE 1 END
+
+    -- Events
+    UNION ALL SELECT 'I25 one created event per transaction', t.id::text
+        FROM transactions t LEFT JOIN outbox o ON o.subject = t.id::text AND o.type = 'transaction.created'
+        WHERE t.type <> 'inbound' GROUP BY t.id, t.created_at
+        HAVING count(o.id) <> 1 AND t.created_at >= (SELECT min(day) FROM outbox)
+    UNION ALL SELECT 'I25 one event per ending', t.id || ' ' || s.state
+        FROM transactions t JOIN (VALUES ('completed'), ('failed'), ('reversed')) AS s(state) ON true
+        LEFT JOIN outbox o ON o.subject = t.id::text AND o.type = 'transaction.' || s.state
+        WHERE t.type <> 'inbound' AND t.created_at >= (SELECT min(day) FROM outbox)
+        GROUP BY t.id, t.state, s.state
+        HAVING count(o.id) <> (t.state = s.state OR t.state = 'reversed' AND s.state = 'completed')::integer
+    UNION ALL SELECT 'I25 events of a transaction or recipient are numbered without gaps', o.subject
+        FROM outbox o WHERE o.type LIKE 'transaction.%' OR o.type LIKE 'transfer.%' OR o.type LIKE 'external_slot.%'
+            OR o.type LIKE 'money_drop.%' OR o.type LIKE 'payment_request.%'
+        GROUP BY o.subject HAVING max(o.sequence) - min(o.sequence) + 1 <> count(*)
+            OR count(DISTINCT o.sequence) <> count(*)
+    UNION ALL SELECT 'I25 one submission job per transfer', t.id::text
+        FROM transactions t LEFT JOIN jobs j ON j.kind = 'submit_transfer' AND j.key = t.id::text
+        WHERE t.type <> 'inbound' AND t.state IN ('accepted', 'submitted', 'unknown') AND j.id IS NULL
+
+    -- Money drops and payment requests
+    UNION ALL SELECT 'I18 claims and refunds hold nothing', h.transaction_id::text
+        FROM holds h JOIN transactions t ON t.id = h.transaction_id WHERE t.type IN ('drop_claim', 'drop_refund')
+    UNION ALL SELECT 'I18 a drop has its slots and is funded by their sum', d.id::text
+        FROM money_drops d JOIN transactions t ON t.id = d.funding_id
+            LEFT JOIN (SELECT drop_id, count(*) AS n FROM drop_slots GROUP BY 1) s ON s.drop_id = d.id
+        WHERE s.n IS DISTINCT FROM d.slots OR t.amount <> d.slots * d.amount_per_claim OR t.credit_account <> d.pool_id
+           OR (d.state = 'pending') <> (t.state IN ('accepted', 'submitted', 'unknown'))
+           OR (d.state = 'failed') <> (t.state = 'failed')
+    UNION ALL SELECT 'I18 a pool holds what its slots have not paid out', d.id::text
+        FROM money_drops d JOIN balances b ON b.account_id = d.pool_id
+            LEFT JOIN (SELECT drop_id, count(*) FILTER (WHERE state IN ('open', 'claimed', 'closed', 'refunding')) AS n
+                FROM drop_slots GROUP BY 1) s ON s.drop_id = d.id
+        WHERE d.end_reason IS DISTINCT FROM 'funding_reversed'
+          AND b.posted <> CASE WHEN d.state IN ('pending', 'failed') THEN 0 ELSE s.n * d.amount_per_claim END
+    UNION ALL SELECT 'I18 a slot is where its transfer is', s.drop_id || ' #' || s.position
+        FROM drop_slots s LEFT JOIN transactions t ON t.id = s.transaction_id
+        WHERE s.transaction_id IS NOT NULL AND (t.parent_id IS DISTINCT FROM s.drop_id OR NOT CASE s.state
+            WHEN 'claimed' THEN t.type = 'drop_claim' AND t.state IN ('accepted', 'submitted', 'unknown')
+            WHEN 'paid' THEN t.type = 'drop_claim' AND t.state = 'completed'
+            WHEN 'refunding' THEN t.type = 'drop_refund' AND t.state IN ('accepted', 'submitted', 'unknown')
+            ELSE t.type = 'drop_refund' AND t.state = 'completed' END)
+    UNION ALL SELECT 'I18 a transfer out of a pool is for its slots', t.id::text
+        FROM transactions t JOIN money_drops d ON d.id = t.parent_id
+            LEFT JOIN (SELECT transaction_id, count(*) AS n FROM drop_slots GROUP BY 1) s ON s.transaction_id = t.id
+        WHERE t.type IN ('drop_claim', 'drop_refund')
+          AND (t.debit_account <> d.pool_id
+            OR t.state NOT IN ('failed', 'reversed') AND t.amount IS DISTINCT FROM s.n * d.amount_per_claim
+            OR t.type = 'drop_claim' AND (t.amount <> d.amount_per_claim OR t.created_at >= d.expires_at
+                OR t.recipient_id = d.creator_id)
+            OR t.type = 'drop_refund' AND t.recipient_id <> d.creator_id)
+    UNION ALL SELECT 'I18 one claim per person', t.parent_id || ' ' || t.recipient_id
+        FROM transactions t WHERE t.type = 'drop_claim' AND t.state NOT IN ('failed', 'reversed')
+        GROUP BY t.parent_id, t.recipient_id HAVING count(*) > 1
+    UNION ALL SELECT 'I18 no slot is open once the drop has ended', s.drop_id || ' #' || s.position
+        FROM drop_slots s JOIN money_drops d ON d.id = s.drop_id
+        WHERE s.state = 'open' AND d.state IN ('ended', 'failed') OR s.state <> 'void' AND d.state = 'failed'
+    UNION ALL SELECT 'I19 a request is paid by one payment', q.id::text
+        FROM payment_requests q LEFT JOIN transactions t
+            ON t.payment_request_id = q.id AND t.state NOT IN ('failed', 'reversed')
+        GROUP BY q.id
+        HAVING count(t.id) <> (q.state IN ('processing', 'fulfilled'))::integer
+            OR bool_or(t.id <> q.transaction_id OR t.recipient_id <> q.owner_id OR t.amount <> q.amount
+                OR t.sender_id <> q.payer_id OR (t.state = 'completed') <> (q.state = 'fulfilled'))
+    UNION ALL SELECT 'I19 no request is paid after its end', t.id::text
+        FROM payment_requests q JOIN transactions t ON t.payment_request_id = q.id
+        WHERE t.created_at >= q.expires_at
+           OR q.state IN ('declined', 'cancelled') AND t.state NOT IN ('failed', 'reversed')
+
+    -- Configuration
+    UNION ALL SELECT 'every version of the fee schedule begins at zero', f.type || ' ' || f.route || ' ' || f.valid_from
+        FROM fee_schedule f GROUP BY f.type, f.route, f.valid_from HAVING min(f.amount_from) > 0
+$$;
