@@ -242,8 +242,7 @@ let tests: [Target] = [
         "Account",
         [
             "AccountService", "AnchorClient", "ServiceTestSupport", "TestSupport", "ServiceKit", "Messaging",
-            "Postgres", "Primitives",
-            "Sealing", contracts, logging,
+            "Postgres", "Primitives", "Sealing", contracts, logging,
         ]
     ),
     test(

@@ -31,7 +31,7 @@ struct TransactionParts {
             MessagingRuntime.Plan(
                 handlers: TransactionHandlers.make(ReadModelStore()),
                 jobs: self.jobs(work),
-                schedules: TransactionSchedules.all(SweepDeadlines(drops: self.drops, requests: self.requests))
+                schedules: TransactionSchedules.all
             )
         }
         let store = AcceptanceStore(client: self.host.handlers)

@@ -61,6 +61,14 @@ def arrive(s, ids, now=NOON, outcome="completed"):
 def later(c): c.execute("SELECT pg_sleep(random() * .03)")
 
 
+def until_waiting(s):
+    """Until somebody waits for a lock."""
+    for _ in range(1000):
+        if s.owner.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone(): return
+        time.sleep(.01)
+    raise AssertionError("nobody waits")
+
+
 def slots(s, drop):
     return dict(s.worker.execute("SELECT state, count(*) FROM drop_slots WHERE drop_id = %s GROUP BY 1", [drop]).fetchall())
 
@@ -322,6 +330,7 @@ def _(s):
     equal((s.wallet(ann), pool(s, drop)), ((800, 0), 0))
     equal(s.one("SELECT sum(e.amount) FROM entries e JOIN ledger_accounts a ON a.id = e.account_id WHERE e.transaction_id = %s AND"
                 " a.kind = 'suspense'", id), (200,))
+    equal(s.one("SELECT route_reason FROM transactions WHERE id = %s", id), ("suspense",))
     _, ben = s.user(funds=1000)
     drop, _ = created(s, ben, 100, 2)
     equal(end(s.handler, ben, drop), "ended")
@@ -382,11 +391,23 @@ def _(s):
     with L.connect(s.database, "handler") as c, concurrent.futures.ThreadPoolExecutor(1) as other:
         equal(claim(c, bob, drop)[0], "accepted")
         waiting = other.submit(claim, s.handler, carl, drop)
-        for _ in range(1000):
-            if s.owner.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone(): break
-            time.sleep(.01)
+        until_waiting(s)
         c.rollback()
         equal(waiting.result()[0], "accepted")
+
+
+@story("a claim that waited past the expiry is too late")
+def _(s):
+    (_, ann), (_, bob), (_, carl) = s.user(funds=1000), s.user(), s.user()
+    now = s.one("SELECT clock_timestamp()")[0]
+    drop, _ = created(s, ann, 10, 1, now=now, expires=now + dt.timedelta(seconds=3))
+    with L.connect(s.database, "handler") as c, concurrent.futures.ThreadPoolExecutor(1) as other:
+        equal(claim(c, bob, drop, None)[0], "accepted")
+        waiting = other.submit(claim, s.handler, carl, drop, None)
+        until_waiting(s)
+        c.execute("SELECT pg_sleep_until(%s)", [now + dt.timedelta(seconds=3)])
+        c.rollback()
+        equal(waiting.result()[0], "drop_expired")
 
 
 @story("the end races claims: each slot is claimed or goes back, never both")

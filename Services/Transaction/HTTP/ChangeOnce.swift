@@ -7,6 +7,13 @@ struct ChangeOnce: Sendable {
     let executor: IdempotentExecutor
     let database: EventDatabase
 
+    /// What was answered before under the same key; nil when nothing was, or there is no key.
+    func earlierAnswer(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse? {
+        guard try request.idempotencyKey() != nil else { return nil }
+        return try await self.executor.storedAnswer(for: try await request.idempotencyScope(context: context))
+    }
+
+    /// Runs `body` in a transaction.
     func callAsFunction(
         _ request: Request,
         _ context: AppRequestContext,

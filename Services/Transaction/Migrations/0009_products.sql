@@ -88,6 +88,7 @@ CREATE TABLE payment_requests (
 ) WITH (fillfactor = 80);
 CREATE INDEX payment_requests_owner ON payment_requests (owner_id, position DESC);
 CREATE INDEX payment_requests_payer ON payment_requests (payer_id, position DESC) WHERE payer_id IS NOT NULL;
+CREATE INDEX payment_requests_unended ON payment_requests (owner_id) WHERE state IN ('open', 'processing');
 CREATE INDEX payment_requests_due ON payment_requests (expires_at) WHERE state = 'open';
 
 CREATE INDEX transactions_parent ON transactions (parent_id, id DESC) WHERE parent_id IS NOT NULL;

@@ -124,17 +124,19 @@ END $$;
 CREATE FUNCTION pay_from_pool(d money_drops, p_id uuid, p_type text, p_recipient uuid, p_username text,
     p_credit bigint, p_destination text, p_amount bigint, p_counted boolean, p_event uuid, p_correlation uuid,
     p_traceparent text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_reason constant text := CASE WHEN p_credit = system_account('suspense', p_id) THEN 'suspense' ELSE p_type END;
 BEGIN
     INSERT INTO transactions (id, reference, type, state, sequence, recipient_id, recipient_username, debit_account,
         credit_account, amount, route, route_reason, source_account, destination, incoming_counted, parent_id,
         correlation_id, traceparent, created_at)
     VALUES (p_id, 'trf-' || p_id, p_type, 'accepted', 1, p_recipient, p_username, d.pool_id, p_credit, p_amount,
-        'internal', p_type, d.pool_account, p_destination, p_counted, d.id, p_correlation, p_traceparent, p_now);
+        'internal', v_reason, d.pool_account, p_destination, p_counted, d.id, p_correlation, p_traceparent, p_now);
     INSERT INTO transaction_events (transaction_id, step, state, actor, happened_at)
     VALUES (p_id, 1, 'accepted', CASE p_type WHEN 'drop_claim' THEN 'claimant' ELSE 'scheduler' END, p_now);
     INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, traceparent, time, data)
     VALUES (uuid_v7_day(p_event), p_event, 'transaction.created', p_id, 1, p_correlation, p_traceparent, p_now,
-        transaction_data(p_id, NULL, p_recipient, p_amount, p_type, 'internal', p_type, 0, 0, '', moment_text(p_now)));
+        transaction_data(p_id, NULL, p_recipient, p_amount, p_type, 'internal', v_reason, 0, 0, '', moment_text(p_now)));
     INSERT INTO jobs (id, kind, key, subject, payload, due_at, correlation_id, traceparent, created_at)
     VALUES (p_id, 'submit_transfer', p_id, p_id, '{"transaction_id":"' || p_id || '"}', p_now, p_correlation,
         p_traceparent, p_now);
@@ -223,7 +225,8 @@ END $$;
 -- By the clock, on any number of replicas: ends what has expired and refunds what was closed since, such as the slot of
 -- a claim that failed after the end or a refund that did not arrive. Returns how many drops were touched.
 CREATE FUNCTION sweep_money_drops(p_limit integer, p_now timestamptz DEFAULT NULL) RETURNS integer
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_now constant timestamptz := coalesce(p_now, transfa_now());
     v_count integer := 0;

@@ -3,7 +3,8 @@
 -- 'created', or why not. The owner's receiving_counters row is the mutex of how many requests they have open.
 CREATE FUNCTION create_payment_request(p_id uuid, p_owner uuid, p_payer text, p_amount bigint, p_description text,
     p_link text, p_expires_at timestamptz, p_correlation uuid, p_traceparent text, p_now timestamptz DEFAULT NULL)
-RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_now timestamptz;
     v_payer uuid;
@@ -58,7 +59,8 @@ END $$;
 
 -- By the clock, on any number of replicas. Returns how many have expired.
 CREATE FUNCTION expire_payment_requests(p_limit integer, p_now timestamptz DEFAULT NULL) RETURNS integer
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_now constant timestamptz := coalesce(p_now, transfa_now());
     v_count integer := 0;

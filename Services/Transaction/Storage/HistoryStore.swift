@@ -36,9 +36,9 @@ struct HistoryStore: Sendable {
     /// Money that waits in suspense is booked and yet not in the wallet: its owner sees that it waits.
     private static let columns = SQL(
         unsafe: """
-            id, type, CASE WHEN type = 'inbound' AND route_reason = 'suspense' THEN 'in_suspense' ELSE state END,
+            id, type, CASE WHEN route_reason = 'suspense' AND state = 'completed' THEN 'in_suspense' ELSE state END,
             sender_id, recipient_id, amount, fee, duty, coalesce(route, 'internal'), description, failure_reason,
-            created_at, CASE WHEN type = 'inbound' AND route_reason = 'suspense' THEN NULL ELSE ended_at END
+            created_at, CASE WHEN route_reason = 'suspense' AND state = 'completed' THEN NULL ELSE ended_at END
             """
     )
 

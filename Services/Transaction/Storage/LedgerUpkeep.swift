@@ -31,4 +31,17 @@ struct LedgerUpkeep: Sendable {
             """
         )
     }
+
+    /// Drops or requests of one run: a run is short, what is left comes next time.
+    private static let deadlineBatch: Int32 = 200
+
+    /// Ends drops that have expired and orders what goes back to their creators.
+    func sweepMoneyDrops(in transaction: EventTransaction) async throws {
+        try await transaction.stage("SELECT sweep_money_drops(\(Self.deadlineBatch))")
+    }
+
+    /// Ends payment requests that have expired.
+    func expireRequests(in transaction: EventTransaction) async throws {
+        try await transaction.stage("SELECT expire_payment_requests(\(Self.deadlineBatch))")
+    }
 }

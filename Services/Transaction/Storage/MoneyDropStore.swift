@@ -53,11 +53,6 @@ struct MoneyDropStore: Sendable {
         if let refusal = MoneyDropRefusal(rawValue: outcome) { throw refusal }
     }
 
-    /// Ends what has expired, refunds what was closed.
-    func sweep(limit: Int, in transaction: EventTransaction) async throws {
-        try await transaction.query("SELECT sweep_money_drops(\(Int32(limit)))")
-    }
-
     // MARK: Passwords
 
     /// The hash to check a password against, and the seconds this person must wait after too many wrong ones.

@@ -60,11 +60,6 @@ struct PaymentRequestStore: Sendable {
         throw PaymentRequestRefusal(rawValue: outcome) ?? LedgerContradiction() as any Error
     }
 
-    /// Ends what has expired.
-    func sweep(limit: Int, in transaction: EventTransaction) async throws {
-        try await transaction.query("SELECT expire_payment_requests(\(Int32(limit)))")
-    }
-
     // MARK: Reads
 
     private static let columns = SQL(

@@ -50,8 +50,11 @@ struct TransactionWorld: ServiceWorld {
         let item = AcceptanceItem(
             transaction: self.ids.next(),
             sender: self.ada,
-            draft: try PaymentDraft(recipient: username, amount: amount, description: nil),
-            sealedDescription: nil,
+            order: .payment(
+                try PaymentDraft(recipient: username, amount: amount, description: nil),
+                request: nil
+            ),
+            sealedText: nil,
             route: "POST /transactions/p2p",
             key: self.ids.next().lowercased,
             requestHash: Array(repeating: 1, count: 32),
