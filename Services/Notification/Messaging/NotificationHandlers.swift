@@ -22,9 +22,20 @@ enum NotificationHandlers {
         writer.on(TransactionFailed.self, in: &handlers) { data in Notice.failed(data).map { [$0] } ?? [] }
         writer.on(TransactionReversed.self, in: &handlers) { Notice.reversed($0) }
         writer.on(TransferReroutedInternal.self, in: &handlers) { [.rerouted($0)] }
+        Self.addProducts(to: &handlers, writer)
         writer.on(SubscriptionActivated.self, in: &handlers) { [.activated($0)] }
         writer.on(SubscriptionLapsed.self, in: &handlers) { [.lapsed($0)] }
         return handlers
+    }
+
+    private static func addProducts(to handlers: inout EventHandlers, _ writer: NoticeWriter) {
+        writer.on(MoneyDropOpened.self, in: &handlers) { [.opened($0)] }
+        writer.on(MoneyDropEnded.self, in: &handlers) { [.ended($0)] }
+        writer.on(PaymentRequestCreated.self, in: &handlers) { data in Notice.asked(data).map { [$0] } ?? [] }
+        writer.on(PaymentRequestFulfilled.self, in: &handlers) { [.fulfilled($0)] }
+        writer.on(PaymentRequestReopened.self, in: &handlers) { [.reopened($0)] }
+        writer.on(PaymentRequestDeclined.self, in: &handlers) { [.declined($0)] }
+        writer.on(PaymentRequestExpired.self, in: &handlers) { [.expired($0)] }
     }
 }
 
