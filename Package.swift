@@ -130,8 +130,7 @@ let layers: [Target] = [
         [
             contracts, "Primitives", "Postgres", "AMQP", "Redis", "EventLoops", "Messaging", "Sealing", hummingbird,
             asyncHTTPClient, jwtKit, crypto, lifecycle, unixSignals, configuration, logging, metrics, httpTypes,
-            nioCore,
-            collections,
+            nioCore, collections,
         ]
     ),
 ]
@@ -219,16 +218,14 @@ let tests: [Target] = [
         "Auth",
         [
             "AuthService", "ServiceTestSupport", "TestSupport", "Messaging", "Postgres", "AMQP", "Sealing",
-            "Primitives", contracts, crypto,
-            logging,
+            "Primitives", contracts, crypto, logging,
         ]
     ),
     test(
         "Customer",
         [
             "CustomerService", "ServiceKit", "AnchorClient", "ServiceTestSupport", "TestSupport", "Messaging",
-            "Postgres", "AMQP", "Sealing",
-            "Primitives", "EventLoops", contracts, logging,
+            "Postgres", "AMQP", "Sealing", "Primitives", "EventLoops", contracts, logging,
         ]
     ),
     test(
@@ -249,16 +246,14 @@ let tests: [Target] = [
         "Notification",
         [
             "NotificationService", "AnchorClient", "ServiceTestSupport", "TestSupport", "ServiceKit", "Messaging",
-            "Postgres", "Primitives",
-            "Sealing", contracts, logging,
+            "Postgres", "Primitives", "Sealing", contracts, logging,
         ]
     ),
     test(
         "Subscription",
         [
             "SubscriptionService", "ServiceKit", "ServiceTestSupport", "TestSupport", "Messaging", "Postgres", "AMQP",
-            "Primitives",
-            contracts, logging,
+            "Primitives", contracts, logging,
         ]
     ),
     test(
