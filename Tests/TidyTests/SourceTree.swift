@@ -57,7 +57,7 @@ struct SourceTree: Sendable {
         SourceTree(files: files.sorted { $0.key < $1.key }.map { SourceFile(path: $0.key, text: $0.value) })
     }
 
-    private static let skipped: Set<String> = [".git", ".swiftpm", ".run", ".test", "node_modules"]
+    private static let skipped: Set<String> = [".git", ".swiftpm", ".run", ".test", ".bench", "node_modules"]
     private static let kinds: Set<String> = [
         "swift", "md", "sh", "sql", "yaml", "yml", "json", "py", "h", "modulemap", "conf", "example", "",
     ]
