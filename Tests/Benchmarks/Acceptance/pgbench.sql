@@ -26,4 +26,7 @@ SELECT outcome, status, body FROM accept_payments(
     ARRAY[('0' || to_hex(:ms::bigint) || '7' || to_hex(:client::int) || '9' || right(to_hex(:b::bigint), 15))::uuid],
     ARRAY[('0' || to_hex(:ms::bigint) || '7' || to_hex(:client::int) || 'a' || right(to_hex(:b::bigint), 15))::uuid],
     ARRAY[('0' || to_hex(:ms::bigint) || '7' || to_hex(:client::int) || '8' || right(to_hex(:c::bigint), 15))::uuid],
-    ARRAY['00-' || to_hex(:a::bigint) || to_hex(:b::bigint) || '-' || to_hex(:c::bigint) || '-01']) ORDER BY ord;
+    ARRAY['00-' || to_hex(:a::bigint) || to_hex(:b::bigint) || '-' || to_hex(:c::bigint) || '-01'],
+    ARRAY['p2p'],
+    ARRAY[NULL::uuid],
+    ARRAY[NULL::text]) ORDER BY ord;
