@@ -92,6 +92,8 @@ struct TopologyTests {
                     try await kit.credit(users, 0..<100)
                     try await kit.awaitAllSent()
                     try await kit.withConsumer(broker, Till().handlers()) {
+                        // Guardian, publisher and consumer: what is not listed could not be closed at the right moment.
+                        try await eventually("three listed connections") { try await vhost.connections().count == 3 }
                         try await Self.load(kit, users, 100..<2_100) { amount in
                             guard amount == 1_100 else { return }
                             try await vhost.deleteQueue(Broker.queue)

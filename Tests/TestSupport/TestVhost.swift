@@ -28,14 +28,19 @@ public struct TestVhost: Sendable {
         try await self.management("DELETE", "queues/\(self.name)/\(queue)")
     }
 
-    /// Closes every connection to this vhost from the broker's side.
-    public func closeConnections() async throws {
+    /// The connections to this vhost that the broker lists; one that is new is missing for some seconds.
+    public func connections() async throws -> [String] {
         struct Connection: Decodable {
             let name: String
         }
         let list = try await self.management("GET", "vhosts/\(self.name)/connections")
-        for connection in try JSONDecoder().decode([Connection].self, from: Data(list.utf8)) {
-            let name = connection.name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? connection.name
+        return try JSONDecoder().decode([Connection].self, from: Data(list.utf8)).map(\.name)
+    }
+
+    /// Closes every connection to this vhost that is listed, from the broker's side.
+    public func closeConnections() async throws {
+        for connection in try await self.connections() {
+            let name = connection.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? connection
             // It may have ended by itself in the meantime.
             _ = try? await self.management("DELETE", "connections/\(name)")
         }
