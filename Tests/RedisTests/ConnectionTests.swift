@@ -17,7 +17,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("Redis killed with commands in flight: all of them are lost, the next is refused, then it reconnects")
+    @Test("Redis killed with commands in flight: what was sent is lost, the next is refused, then it reconnects")
     func killedInFlight() async throws {
         let redis = try OwnRedis()
         try redis.start()
@@ -34,7 +34,9 @@ struct ConnectionTests {
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(results.count == 50)
-            #expect(results.allSatisfy { $0?.code == .lost && $0?.wasNotSent == false })
+            // A command that its loop had not yet taken up when Redis died never left, and says so.
+            #expect(results.allSatisfy { $0?.code == .lost && $0?.wasNotSent == false || $0?.code == .unavailable })
+            #expect(results.contains { $0?.code == .lost })
             let next = await failure { () throws(RedisError) in _ = try await client.send(["PING"]) }
             #expect(next?.code == .unavailable)
             #expect(client.commandsInFlight == 0)
