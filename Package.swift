@@ -95,6 +95,16 @@ func test(_ module: String, _ dependencies: [Target.Dependency], settings: [Swif
     )
 }
 
+/// The tests of a service, on real servers.
+func serviceTest(_ module: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    let common: [Target.Dependency] = [
+        .target(name: "\(module)Service"), "ServiceTestSupport", "TestSupport", "ServiceKit", "Messaging", "Postgres",
+        "AMQP",
+        "Primitives", "Sealing", contracts, logging,
+    ]
+    return test(module, common + dependencies)
+}
+
 // MARK: Layers
 
 let layers: [Target] = [
@@ -214,55 +224,13 @@ let tests: [Target] = [
             nioHTTP1, nioSSL, httpTypes, logging, lifecycle,
         ]
     ),
-    test(
-        "Auth",
-        [
-            "AuthService", "ServiceTestSupport", "TestSupport", "Messaging", "Postgres", "AMQP", "Sealing",
-            "Primitives", contracts, crypto, logging,
-        ]
-    ),
-    test(
-        "Customer",
-        [
-            "CustomerService", "ServiceKit", "AnchorClient", "ServiceTestSupport", "TestSupport", "Messaging",
-            "Postgres", "AMQP", "Sealing", "Primitives", "EventLoops", contracts, logging,
-        ]
-    ),
-    test(
-        "Transaction",
-        [
-            "TransactionService", "ServiceTestSupport", "TestSupport", "AnchorClient", "Messaging", "Postgres",
-            "Primitives", "ServiceKit", contracts, httpTypes,
-        ]
-    ),
-    test(
-        "Account",
-        [
-            "AccountService", "AnchorClient", "ServiceTestSupport", "TestSupport", "ServiceKit", "Messaging",
-            "Postgres", "Primitives", "Sealing", contracts, logging,
-        ]
-    ),
-    test(
-        "Notification",
-        [
-            "NotificationService", "AnchorClient", "ServiceTestSupport", "TestSupport", "ServiceKit", "Messaging",
-            "Postgres", "Primitives", "Sealing", contracts, logging,
-        ]
-    ),
-    test(
-        "Subscription",
-        [
-            "SubscriptionService", "ServiceKit", "ServiceTestSupport", "TestSupport", "Messaging", "Postgres", "AMQP",
-            "Primitives", contracts, logging,
-        ]
-    ),
-    test(
-        "Analytics",
-        [
-            "AnalyticsService", "ServiceTestSupport", "TestSupport", "Messaging", "Postgres", "AMQP", "Primitives",
-            contracts, logging,
-        ]
-    ),
+    serviceTest("Auth", [crypto]),
+    serviceTest("Customer", ["AnchorClient", "EventLoops"]),
+    serviceTest("Account", ["AnchorClient"]),
+    serviceTest("Transaction", ["AnchorClient", httpTypes]),
+    serviceTest("Subscription"),
+    serviceTest("Notification", ["AnchorClient"]),
+    serviceTest("Analytics"),
     test("Tidy", []),
     test(
         "System",
