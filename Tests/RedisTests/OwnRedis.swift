@@ -1,6 +1,7 @@
 import EventLoops
 import Foundation
 import Glibc
+import TestSupport
 
 /// What is wrong with a test's surroundings.
 struct SetupFailure: Error, CustomStringConvertible {
@@ -23,7 +24,7 @@ final class OwnRedis: Sendable {
     private let process = Locked<Process?>(nil)
 
     init(_ arguments: [String] = []) throws {
-        self.port = try freePort()
+        self.port = try UInt16(freePort())
         self.arguments = arguments
         self.directory = FileManager.default.temporaryDirectory
             .appending(path: "transfa-redis-\(UUID().uuidString.lowercased())")
@@ -80,12 +81,6 @@ final class SilentServer {
     init() throws { (self.descriptor, self.port) = try listeningSocket() }
 
     deinit { close(self.descriptor) }
-}
-
-func freePort() throws -> UInt16 {
-    let (descriptor, port) = try listeningSocket()
-    close(descriptor)
-    return port
 }
 
 private func listeningSocket() throws -> (CInt, UInt16) {

@@ -86,7 +86,12 @@ final class PrivateBroker: Sendable {
         let closeInherited = #"for f in /proc/$BASHPID/fd/*; do n=${f##*/}; ((n > 2)) && eval "exec $n>&-"; done"#
         let server = "\(Self.program("rabbitmq-server")) > '\(self.folder.path)/out' 2>&1 < /dev/null"
         try await self.run("/bin/bash", ["-c", "(\(closeInherited); exec \(server)) &"])
-        try await self.control("wait", "--timeout", "60", "\(self.folder.path)/pid")
+        do {
+            try await self.control("wait", "--timeout", "120", "\(self.folder.path)/pid")
+        } catch {
+            let said = (try? String(contentsOfFile: "\(self.folder.path)/out", encoding: .utf8)) ?? ""
+            throw Unavailable(description: "the private broker did not boot: \(error); it said: \(said.suffix(2_000))")
+        }
         try await eventually("the management API answers", within: .seconds(30)) {
             (try? await self.broker.send("GET", "overview")) != nil
         }

@@ -1,5 +1,6 @@
 import EventLoops
 import Glibc
+import TestSupport
 import Testing
 
 /// A TCP proxy that can cut its connections or stop to forward on them, as networks do.
@@ -146,12 +147,8 @@ enum Sockets {
         return (listener, UInt16(bigEndian: address.sin_port))
     }
 
-    /// A port that nobody listens on now.
-    static func freePort() throws -> UInt16 {
-        let (listener, port) = try Self.listen()
-        Glibc.close(listener)
-        return port
-    }
+    /// A port that nobody listens on now, and that no outgoing connection is given.
+    static func freePort() throws -> UInt16 { try UInt16(TestSupport.freePort()) }
 
     static func connect(_ port: UInt16) -> CInt? {
         let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
