@@ -4,8 +4,12 @@ import Synchronization
 
 /// One connection: a libpq handle that is only touched on its event loop's thread.
 ///
-/// Callers put segments into the mailbox from any thread; `serve()` sends them in that order, reads the answers in the
-/// same order and wakes the callers. Everything libpq does here is non-blocking.
+/// Callers put segments into the mailbox from any thread; they are sent in that order, the answers are read in the same
+/// order, and the callers wake. Everything libpq does here is non-blocking.
+///
+/// The work is done by `turn()`, in callbacks of the loop and not in a task that sleeps in between: a continuation that is
+/// resumed goes through the global executor before it comes back to this thread. Until then the socket would stay readable
+/// and the loop find it so again and again.
 actor Wire {
     /// What callers and the loop share.
     private struct Mailbox {
@@ -45,7 +49,9 @@ actor Wire {
     private var armed: EventLoopThread.Interest = []
     private var isReadable = true
     private var isAwake = false
-    private var sleeper: UnsafeContinuation<Void, Never>?
+    private var isTurning = false
+    /// Waits for the end; set while the connection is served.
+    private var keeper: Handover<PostgresError?>?
     private var isCancelUnderWay = false
     private var progress: ContinuousClock.Instant = .now
     private var watchdog: TimerID?
@@ -144,19 +150,28 @@ actor Wire {
     ///
     /// - Returns: Why it was lost; nil when it was closed.
     func serve() async -> PostgresError? {
-        var failure: PostgresError?
-        do throws(PostgresError) {
-            while try self.step() {
-                await self.ready(for: PQflush(self.handle) == 1 ? [.read, .write] : .read)
-            }
-        } catch {
-            failure = error
+        await withHandover { keeper in
+            self.keeper = keeper
+            self.turn()
         }
-        self.end(failure)
-        return failure
     }
 
-    /// Does all that can be done now.
+    /// Does all that can be done now, and says what the loop is to call for next.
+    private func turn() {
+        self.isTurning = true
+        defer { self.isTurning = false }
+        do throws(PostgresError) {
+            repeat {
+                self.isAwake = false
+                guard try self.step() else { return self.end(nil) }
+                self.watch(for: PQflush(self.handle) == 1 ? [.read, .write] : .read)
+            } while self.isAwake
+        } catch {
+            self.end(error)
+        }
+    }
+
+    /// One round of what `turn()` does.
     ///
     /// - Returns: False when the connection was to be closed and nothing is left to do.
     private func step() throws(PostgresError) -> Bool {
@@ -214,27 +229,27 @@ actor Wire {
 
     // MARK: Readiness
 
-    /// Suspends until the socket is ready, a segment has arrived or a timer asks for attention.
+    /// Says when the loop is to call.
     ///
-    /// Read interest stays armed, so that waiting costs a system call only when the socket was or is full.
-    private func ready(for interest: EventLoopThread.Interest) async {
-        if self.armed != interest {
-            self.armed = interest
-            self.loop.watch(self.socket, for: interest) { [unowned self] ready in
-                // The loop calls on its own thread, and `end` unwatches before the actor goes.
-                self.assumeIsolated { wire in
-                    if ready.contains(.read) { wire.isReadable = true }
-                    wire.wake()
-                }
+    /// Read interest stays armed, so that this costs a system call only when the socket was or is full.
+    private func watch(for interest: EventLoopThread.Interest) {
+        guard self.armed != interest else { return }
+        self.armed = interest
+        self.loop.watch(self.socket, for: interest) { [unowned self] ready in
+            // The loop calls on its own thread, and `end` unwatches before the actor goes.
+            self.assumeIsolated { wire in
+                if ready.contains(.read) { wire.isReadable = true }
+                wire.wake()
             }
         }
-        if !self.isAwake { await withUnsafeContinuation { self.sleeper = $0 } }
-        self.isAwake = false
     }
 
+    /// Something is to be done: the socket is ready, a segment has arrived or a timer asks for attention.
+    ///
+    /// Before `serve()` and after the end there is nobody to do it for.
     func wake() {
         self.isAwake = true
-        self.sleeper.take()?.resume()
+        if self.keeper != nil && !self.isTurning { self.turn() }
     }
 
     // MARK: Cancelling and time limits
@@ -334,6 +349,7 @@ actor Wire {
         }
         self.underWay = Queue()
         self.waiting = Queue()
+        self.keeper.take()?.give(failure)
     }
 }
 
