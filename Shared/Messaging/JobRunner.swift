@@ -16,6 +16,11 @@ struct JobRunner: Sendable {
 
     /// How long an idle runner sleeps when nothing wakes it.
     static let poll = Duration.milliseconds(500)
+    /// How long it lets jobs gather when there were fewer than a batch holds.
+    ///
+    /// Every commit of the service wakes the runners of all kinds. Without this pause they would ask the database all
+    /// the time, and find one job or none.
+    static let gathering = Duration.milliseconds(20)
 
     /// Runs until the service shuts down gracefully; the batches under way are finished first.
     ///
@@ -29,30 +34,28 @@ struct JobRunner: Sendable {
                 let jobs = await self.lease()
                 if jobs.isEmpty {
                     slots.giveBack()
-                    await self.committed.wait(after: seen, upTo: Self.poll)
                 } else {
                     group.addTask {
                         await self.handle(jobs)
                         slots.giveBack()
                     }
                 }
+                guard jobs.count < self.definition.batch else { continue }
+                try? await Task.sleep(for: Self.gathering)
+                if jobs.isEmpty { await self.committed.wait(after: seen, upTo: Self.poll) }
             }
         }
     }
 
     private func lease() async -> [Job] {
         do {
-            return try await self.database.client.withTransaction { sql in
-                try await sql.query(
+            // A transaction of its own without BEGIN and COMMIT: one round trip.
+            return try await self.database.client.withConnection { connection in
+                try await connection.query(
                     """
-                    UPDATE jobs SET state = 'running', attempts = attempts + 1, lease_owner = \(self.owner),
-                        lease_until = transfa_now() + \(self.definition.lease / .seconds(1)) * interval '1 second'
-                    WHERE id = ANY (ARRAY(
-                        SELECT id FROM jobs
-                        WHERE kind = \(self.definition.kind.rawValue) AND state = 'queued'
-                            AND due_at <= (SELECT transfa_now())
-                        ORDER BY due_at LIMIT \(Int64(self.definition.batch)) FOR UPDATE SKIP LOCKED))
-                    RETURNING id, key, subject, payload, attempts, correlation_id, traceparent, lease_until
+                    SELECT id, key, subject, payload, attempts, correlation_id, traceparent, lease_until
+                    FROM lease_jobs(\(self.definition.kind.rawValue), \(self.owner),
+                        \(self.definition.lease / .seconds(1)), \(Int64(self.definition.batch)))
                     """
                 )
             }.map { row in
@@ -124,17 +127,11 @@ struct JobRunner: Sendable {
                 pauses.append(0)
             }
         }
-        try await self.database.client.withTransaction { sql in
-            _ = try await sql.execute(
+        try await self.database.client.withConnection { connection in
+            _ = try await connection.execute(
                 """
-                UPDATE jobs j SET state = r.state, last_error = r.reason,
-                    due_at = CASE WHEN r.state = 'queued' THEN transfa_now() + r.pause * interval '1 millisecond'
-                                  ELSE j.due_at END,
-                    finished_at = CASE WHEN r.state = 'queued' THEN NULL ELSE transfa_now() END,
-                    lease_owner = NULL, lease_until = NULL
-                FROM unnest(\(results.map(\.0.id)), \(results.map { Int64($0.0.attempt) }), \(states), \(reasons), \(pauses))
-                    AS r(id, attempt, state, reason, pause)
-                WHERE j.id = r.id AND j.state = 'running' AND j.lease_owner = \(self.owner) AND j.attempts = r.attempt
+                SELECT end_runs(\(self.owner), \(results.map(\.0.id)), \(results.map { Int64($0.0.attempt) }),
+                    \(states), \(reasons), \(pauses))
                 """
             )
         }

@@ -22,6 +22,9 @@ struct Relay: Sendable {
 
     private static let batch: Int64 = 500
     private static let poll = Duration.milliseconds(250)
+    /// How long it lets events gather when there were fewer than a read may bring: a read, a round of confirms and a
+    /// commit for each single event would cost more than all else.
+    private static let gathering = Duration.milliseconds(5)
     private static let election = Duration.seconds(1)
 
     /// Rows of one read, as they go to the broker.
@@ -74,6 +77,7 @@ struct Relay: Sendable {
             }
             if try await self.publish(rows, connection, topology) {
                 backoff.reset()
+                if rows.count < Int(Self.batch) { try await Task.sleep(for: Self.gathering) }
             } else {
                 try await Task.sleep(for: backoff.next())
             }
@@ -83,8 +87,9 @@ struct Relay: Sendable {
     private func unsent(_ connection: PostgresConnection) async throws -> [Row] {
         try await connection.query(
             """
-            SELECT day::text, id, type, version, subject, sequence, correlation_id, causation_id, traceparent, time, data
-            FROM outbox WHERE sent_at IS NULL ORDER BY position LIMIT \(Self.batch)
+            SELECT day::text, id, type, version, subject, sequence, correlation_id, causation_id, traceparent,
+                happened_at, data
+            FROM unsent_events(\(Self.batch))
             """
         ).map { row in
             let (day, id, type, version, subject, sequence, correlation, causation, trace, time, data) = try row.decode(
@@ -134,9 +139,7 @@ struct Relay: Sendable {
             }
         }
         for (day, ids) in sent {
-            _ = try await connection.execute(
-                "UPDATE outbox SET sent_at = clock_timestamp() WHERE day = \(day)::text::date AND id = ANY(\(ids))"
-            )
+            _ = try await connection.query("SELECT mark_sent(\(day)::text::date, \(ids))")
         }
         Metrics.Counter(label: "messaging_client_sent_messages").increment(by: rows.count - unconfirmed)
         if unconfirmed > 0 {

@@ -164,7 +164,8 @@ func eventually(
     sourceLocation: SourceLocation = #_sourceLocation,
     _ holds: () async throws -> Bool
 ) async throws {
-    let deadline = ContinuousClock.now + limit
+    let patience = Int(ProcessInfo.processInfo.environment["TRANSFA_TEST_SLOWNESS"] ?? "") ?? 1
+    let deadline = ContinuousClock.now + limit * patience
     while ContinuousClock.now < deadline {
         if try await holds() { return }
         try await Task.sleep(for: .milliseconds(20))
