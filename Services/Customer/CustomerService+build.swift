@@ -21,6 +21,8 @@ struct CustomerParts {
     let configuration: CustomerConfiguration
     let users = CustomerUserStore()
     let beneficiaries = BeneficiaryStore()
+    let enquiries = EnquiryStore()
+    let banks = BankListStore()
 
     init(host: ServiceHost) throws {
         self.host = host
@@ -32,7 +34,7 @@ struct CustomerParts {
             MessagingRuntime.Plan(
                 handlers: CustomerHandlers.make(users: self.users),
                 jobs: self.jobs(work),
-                schedules: [Heartbeat.schedule]
+                schedules: CustomerSchedules.make(enquiries: self.enquiries)
             )
         }
         let internalRoutes = InternalController(
@@ -56,6 +58,7 @@ struct CustomerParts {
         )
         let calls = ProviderCalls(database: work)
         let openDetails = OpenDetails(keys: self.host.dataKeys)
+        let directory = BankDirectory(provider: provider, clock: self.host.clock)
         return CustomerJobs.make(
             createCustomer: CreateCustomer(
                 database: work,
@@ -77,9 +80,18 @@ struct CustomerParts {
                 beneficiaries: self.beneficiaries,
                 keys: self.host.dataKeys,
                 provider: provider,
-                banks: BankDirectory(provider: provider, clock: self.host.clock),
+                banks: directory,
                 calls: calls
-            )
+            ),
+            answerEnquiry: AnswerEnquiry(
+                database: work,
+                enquiries: self.enquiries,
+                keys: self.host.dataKeys,
+                provider: provider,
+                banks: directory,
+                clock: self.host.clock
+            ),
+            refreshBanks: RefreshBanks(database: work, store: self.banks, provider: provider)
         )
     }
 
@@ -103,6 +115,13 @@ struct CustomerParts {
             awaitVerification: AwaitVerification(database: requests, beneficiaries: self.beneficiaries),
             chooseDefault: ChooseDefault(users: self.users, beneficiaries: self.beneficiaries),
             removeBeneficiary: RemoveBeneficiary(users: self.users, beneficiaries: self.beneficiaries)
+        ).add(to: group)
+        BankController(
+            mutation: mutation,
+            keys: self.host.dataKeys,
+            banks: self.banks,
+            enquiries: self.enquiries,
+            enquireName: EnquireName(users: self.users, enquiries: self.enquiries)
         ).add(to: group)
         SettingsController(mutation: mutation, changeSettings: ChangeSettings(users: self.users)).add(to: group)
         return router

@@ -7,7 +7,8 @@ extension ServiceDefinition {
     /// The subscription service.
     public static let subscription = ServiceDefinition(
         name: "subscription",
-        needs: [.database, .broker, .clerk],
+        needs: [.database, .broker, .clerk, .auth],
+        keys: SubscriptionConfiguration.keys,
         migrations: { try SubscriptionMigrations.all() },
         build: { try SubscriptionParts(host: $0).wired() }
     )
@@ -16,35 +17,75 @@ extension ServiceDefinition {
 /// Every wire of the service.
 struct SubscriptionParts {
     let host: ServiceHost
+    let terms: Terms
     let subscriptions = SubscriptionStore()
+    let charges = ChargeStore()
+    let approvals = ApprovalStore()
     let usage = UsageStore()
+
+    init(host: ServiceHost) throws {
+        self.host = host
+        self.terms = try SubscriptionConfiguration(host.settings.reader).terms
+    }
 
     func wired() throws -> ServiceParts {
         let messaging = try self.host.messaging(as: .subscription) { _, _ in
-            MessagingRuntime.Plan(
-                handlers: SubscriptionHandlers.make(subscriptions: self.subscriptions, usage: self.usage),
-                schedules: [
-                    Heartbeat.schedule,
-                    LapseSchedule.make(LapseExpired(subscriptions: self.subscriptions)),
-                ]
-            )
+            MessagingRuntime.Plan(handlers: self.handlers, schedules: self.schedules)
         }
         let internalRoutes = InternalController(
             database: messaging.work,
             clock: self.host.clock,
             subscriptions: self.subscriptions,
             adjustUsage: AdjustUsage(usage: self.usage),
-            activatePlan: ActivatePlan(subscriptions: self.subscriptions)
+            givePlan: GivePlan(subscriptions: self.subscriptions)
         )
         return ServiceParts(router: self.router(messaging.requests), messaging: messaging) {
             internalRoutes.add(to: $0)
         }
     }
 
+    private var handlers: EventHandlers {
+        SubscriptionHandlers.make(
+            subscriptions: self.subscriptions,
+            usage: self.usage,
+            approvals: self.approvals,
+            unsubscribe: Unsubscribe(subscriptions: self.subscriptions),
+            settle: SettleCharge(subscriptions: self.subscriptions, charges: self.charges, terms: self.terms)
+        )
+    }
+
+    private var schedules: [Schedule] {
+        SubscriptionSchedules.make(
+            renew: RenewDue(
+                subscriptions: self.subscriptions,
+                askForCharge: AskForCharge(charges: self.charges),
+                terms: self.terms
+            ),
+            lapse: LapseExpired(subscriptions: self.subscriptions),
+            approvals: self.approvals
+        )
+    }
+
     private func router(_ requests: EventDatabase) -> Router<AppRequestContext> {
+        let handlers = self.host.handlers
+        let approvals = self.approvals
         let router = self.host.router()
         let group = router.group().add(middleware: self.host.authentication())
-        StatusController(database: requests, clock: self.host.clock, subscriptions: self.subscriptions).add(to: group)
+        SubscriptionController(
+            database: requests,
+            clock: self.host.clock,
+            approvals: self.host.approvals { try await approvals.deviceKey($0, of: $1, on: handlers) },
+            executor: self.host.idempotency(),
+            prices: self.terms.prices,
+            subscriptions: self.subscriptions,
+            nonces: approvals,
+            subscribe: Subscribe(
+                subscriptions: self.subscriptions,
+                askForCharge: AskForCharge(charges: self.charges),
+                terms: self.terms
+            ),
+            unsubscribe: Unsubscribe(subscriptions: self.subscriptions)
+        ).add(to: group)
         return router
     }
 }

@@ -70,7 +70,8 @@ struct TransactionParts {
             ),
             facts: ApplyTransferFacts(database: work, store: store),
             credits: CreditWallets(database: work, store: store),
-            check: CheckTransfer(database: work, store: store, provider: provider)
+            check: CheckTransfer(database: work, store: store, provider: provider),
+            charges: ChargeSubscriptions(database: work, store: ChargeStore())
         )
     }
 

@@ -102,7 +102,62 @@ let eventSamples: [EventSample] = [
             providerEventID: "17000000000006-anc_et"
         )
     ),
-    check(SubscriptionActivated(userID: sampleID, plan: "plus", activeUntil: "2026-12-21T01:07:05.123Z")),
+    check(
+        SubscriptionActivated(
+            userID: sampleID,
+            plan: "plus",
+            activeUntil: "2026-12-21T01:07:05.123Z",
+            graceUntil: "2026-12-24T01:07:05.123Z"
+        )
+    ),
+    check(
+        SubscriptionRenewed(
+            userID: sampleID,
+            plan: "plus",
+            activeUntil: "2026-12-21T01:07:05.123Z",
+            graceUntil: "2026-12-24T01:07:05.123Z"
+        )
+    ),
+    check(SubscriptionCancelled(userID: sampleID, plan: "plus", activeUntil: "2026-12-21T01:07:05.123Z")),
+    check(
+        SubscriptionPaymentFailed(
+            userID: sampleID,
+            plan: "plus",
+            amount: 150_000,
+            reason: "insufficient_funds",
+            retryAt: "2026-12-21T13:07:05.123Z",
+            graceUntil: "2026-12-24T01:07:05.123Z"
+        )
+    ),
+    check(
+        SubscriptionChargeRequested(
+            userID: sampleID,
+            reference: "sub-01932f5e-0000-7000-8000-000000000001-20261121",
+            attempt: 1,
+            plan: "plus",
+            amount: 150_000
+        )
+    ),
+    check(
+        SubscriptionChargePaid(
+            userID: sampleID,
+            reference: "sub-01932f5e-0000-7000-8000-000000000001-20261121",
+            attempt: 1,
+            amount: 150_000,
+            transactionID: sampleID,
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
+    check(
+        SubscriptionChargeRefused(
+            userID: sampleID,
+            reference: "sub-01932f5e-0000-7000-8000-000000000001-20261121",
+            attempt: 1,
+            amount: 150_000,
+            reason: "insufficient_funds",
+            timestamp: "2026-11-21T01:07:05.123Z"
+        )
+    ),
     check(SubscriptionLapsed(userID: sampleID, plan: "plus")),
     check(UsageAdjusted(userID: sampleID, adjustmentID: sampleID, month: "2026-11", delta: -1)),
     check(

@@ -62,6 +62,7 @@ struct BeneficiaryTests {
             #expect(number == "0123456789" && name == "ADAEZE OKONKWO")
             let rows = try await world.database.psql("SELECT b::text FROM beneficiaries b")
             #expect(!rows.joined().contains("0123456789") && !rows.joined().contains("OKONKWO"))
+            try await world.adaSubscribes()
             #expect(try await self.add("0123456780", in: world).isDefault == false)
         }
     }
@@ -101,6 +102,7 @@ struct BeneficiaryTests {
     func twice() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
+            try await world.adaSubscribes()
             _ = try await self.add("0123456789", in: world)
             await #expect(throws: CustomerError.beneficiaryExists) { try await self.add("0123456789", in: world) }
             _ = try await self.add("0123456789", bank: "000057", in: world)
@@ -111,6 +113,7 @@ struct BeneficiaryTests {
     func defaults() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
+            try await world.adaSubscribes()
             let one = try await self.addVerified("0000000001", in: world)
             let two = try await self.addVerified("0000000002", in: world)
             let three = try await self.add("0000000003", in: world)
@@ -153,12 +156,65 @@ struct BeneficiaryTests {
         }
     }
 
-    @Test("the twenty-first is refused")
+    @Test(
+        "the free plan has one account, a paid one twenty; those of a plan that has ended stay, and none can be added"
+    )
     func limit() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
-            for number in 0..<Beneficiary.limit { _ = try await self.add(String(1_000_000_000 + number), in: world) }
-            await #expect(throws: CustomerError.tooManyBeneficiaries) { try await self.add("0123456789", in: world) }
+            let first = try await self.addVerified("0123456789", in: world)
+            await #expect(throws: CustomerError.planNeeded) { try await self.add("0123456780", in: world) }
+            // The account that is there already is told from one too many.
+            await #expect(throws: CustomerError.beneficiaryExists) { try await self.add("0123456789", in: world) }
+
+            try await world.adaSubscribes()
+            for number in 1..<PlanAllowance.paidBeneficiaries {
+                _ = try await self.add(String(1_000_000_000 + number), in: world)
+            }
+            await #expect(throws: CustomerError.tooManyBeneficiaries) { try await self.add("0123456780", in: world) }
+
+            try await world.hear(SubscriptionLapsed(userID: world.ada.uuid, plan: "plus"), sequence: 9)
+            let kept = try await world.beneficiaries.list(world.ada, as: world.ada, on: world.requests)
+            #expect(kept.count == PlanAllowance.paidBeneficiaries)
+            let remove = RemoveBeneficiary(users: world.users, beneficiaries: world.beneficiaries)
+            for one in kept.dropFirst() { try await world.asAda { try await remove(one.id, user: world.ada, in: $0) } }
+            await #expect(throws: CustomerError.planNeeded) { try await self.add("0123456780", in: world) }
+            try await world.asAda { try await remove(first.id, user: world.ada, in: $0) }
+            _ = try await self.add("0123456780", in: world)
+        }
+    }
+
+    @Test("a plan counts until its time is over, also when nobody has said so yet, and older news changes nothing")
+    func planEnds() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            _ = try await self.add("0000000001", in: world)
+            try await world.adaSubscribes(sequence: 5)
+            try await world.hear(SubscriptionLapsed(userID: world.ada.uuid, plan: "plus"), sequence: 4)
+            _ = try await self.add("0000000002", in: world)
+            world.clock.advance(by: .seconds(31 * 86_400))
+            await #expect(throws: CustomerError.planNeeded) { try await self.add("0000000003", in: world) }
+            // Renewed: the grace counts too.
+            let now = world.clock.now
+            try await world.hear(
+                SubscriptionRenewed(
+                    userID: world.ada.uuid,
+                    plan: "plus",
+                    activeUntil: Timestamp.text(now.addingTimeInterval(-1)),
+                    graceUntil: Timestamp.text(now.addingTimeInterval(60))
+                ),
+                sequence: 6
+            )
+            _ = try await self.add("0000000003", in: world)
+            try await world.hear(
+                SubscriptionCancelled(
+                    userID: world.ada.uuid,
+                    plan: "plus",
+                    activeUntil: Timestamp.text(now.addingTimeInterval(-1))
+                ),
+                sequence: 7
+            )
+            await #expect(throws: CustomerError.planNeeded) { try await self.add("0000000004", in: world) }
         }
     }
 
@@ -197,6 +253,7 @@ struct BeneficiaryTests {
     func waiting() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
+            try await world.adaSubscribes()
             world.provider.addAccount("0123456789", holder: "ADAEZE OKONKWO")
             let added = try await self.add("0123456789", in: world)
             let wait = AwaitVerification(

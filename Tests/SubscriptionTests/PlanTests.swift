@@ -26,7 +26,7 @@ struct PlanTests {
     func activated() async throws {
         try await withSubscription { world in
             let until = world.clock.now.addingTimeInterval(86_400)
-            for _ in 0..<2 { try await world.activate(until: until) }
+            for _ in 0..<2 { try await world.give(until: until) }
             // Sign-up that is heard of late takes nothing away.
             try await world.hear(
                 UserCreated(userID: world.ada.uuid, username: "ada", accountType: Open(AccountType.personal))
@@ -43,7 +43,7 @@ struct PlanTests {
     @Test("a plan whose time is over is free at once and lapses once")
     func lapsed() async throws {
         try await withSubscription { world in
-            try await world.activate(until: world.clock.now.addingTimeInterval(60))
+            try await world.give(until: world.clock.now.addingTimeInterval(60))
             try await world.lapse()
             #expect(try await world.said() == ["subscription.activated"])
             world.clock.advance(by: .seconds(61))
@@ -52,7 +52,7 @@ struct PlanTests {
             #expect(try await world.said() == ["subscription.activated", "subscription.lapsed"])
             #expect(try await world.last(SubscriptionLapsed.self)?.plan == "plus")
             // And can be bought again.
-            try await world.activate(until: world.clock.now.addingTimeInterval(60))
+            try await world.give(until: world.clock.now.addingTimeInterval(60))
             #expect(try await world.status().status == "active")
         }
     }
@@ -66,17 +66,17 @@ struct PlanTests {
         ]
     )
     func refused(plan: String, until: String, pointer: String) throws {
-        let problem = #expect(throws: FieldProblem.self) { try PlanOrder(plan: plan, until: until, now: Date()) }
+        let problem = #expect(throws: FieldProblem.self) { try PlanGift(plan: plan, until: until, now: Date()) }
         #expect(problem?.pointer == pointer)
     }
 
     @Test("the role of requests sees no rows of anybody but the user who asks")
     func apart() async throws {
         try await withSubscription { world in
-            try await world.activate(until: world.clock.now.addingTimeInterval(60))
+            try await world.give(until: world.clock.now.addingTimeInterval(60))
             let eve = UserID(clerkSubject: "user_eve")
-            let found = try await world.subscriptions.find(world.ada, in: world.month, as: eve, on: world.requests)
-            #expect(found == .free(in: world.month))
+            let found = try await world.subscriptions.view(world.ada, in: world.month, as: eve, on: world.requests)
+            #expect(found == SubscriptionView(month: world.month))
         }
     }
 }

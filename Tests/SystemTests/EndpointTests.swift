@@ -86,6 +86,7 @@ extension WholeSuite {
             "PUT /onboarding/details": [
                 ("/kyc_details/full_name", #""Adaeze""#), ("/kyc_details/date_of_birth", #""1890-01-01""#),
             ],
+            "POST /subscriptions": [("/plan", #""free""#)],
             "POST /internal/subscriptions/increment-usage": [("/delta", "0")],
             "POST /internal/subscriptions/activate": [
                 ("/until", #""2020-01-01T00:00:00Z""#), ("/plan", #""free""#),

@@ -13,20 +13,17 @@ struct AddBeneficiary: Sendable {
     /// Adds it.
     ///
     /// `key` is the user's data key, fetched before the transaction began.
-    /// - Throws: `CustomerError.notOnboarded`, `tooManyBeneficiaries`, `beneficiaryExists`.
+    /// - Throws: `CustomerError.notOnboarded`, `tooManyBeneficiaries`, `planNeeded`, `beneficiaryExists`.
     func callAsFunction(
         _ account: BankAccount,
         user: UserID,
         key: DataKey,
         in transaction: EventTransaction
     ) async throws -> Beneficiary {
-        guard try await self.users.lock(user, in: transaction)?.isErased == false else {
+        guard let owner = try await self.users.lock(user, in: transaction), !owner.isErased else {
             throw CustomerError.notOnboarded
         }
         let known = try await self.beneficiaries.all(user, in: transaction)
-        guard known.count(where: { $0.status != .rejected }) < Beneficiary.limit else {
-            throw CustomerError.tooManyBeneficiaries
-        }
         let beneficiary = Beneficiary(
             id: transaction.makeID(),
             user: user,
@@ -37,7 +34,12 @@ struct AddBeneficiary: Sendable {
             createdAt: transaction.now
         )
         let numberIndex = self.index.index(Beneficiary.numberField, account.indexText)
+        // First, so that an account that was added before is told from one too many.
         try await self.beneficiaries.insert(beneficiary, numberIndex: numberIndex, in: transaction)
+        let hasPlan = owner.hasPlan(at: transaction.now)
+        guard known.count(where: { $0.status != .rejected }) < Beneficiary.limit(hasPlan: hasPlan) else {
+            throw hasPlan ? CustomerError.tooManyBeneficiaries : CustomerError.planNeeded
+        }
         try await transaction.enqueue(
             CustomerJob.verifyBeneficiary,
             key: beneficiary.id.lowercased,

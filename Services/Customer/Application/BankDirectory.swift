@@ -20,14 +20,9 @@ actor BankDirectory {
     func name(of code: String) async throws(AnchorError) -> String? {
         if self.clock.now >= self.freshUntil {
             let banks = try await self.provider.banks(deadline: nil)
-            // Some lists have lost the leading zeros.
-            self.names = Dictionary(banks.map { (Self.sixDigits($0.nipCode), $0.name) }) { first, _ in first }
+            self.names = Dictionary(banks.map { (BankListing.sixDigits($0.nipCode), $0.name) }) { first, _ in first }
             self.freshUntil = self.clock.now.addingTimeInterval(Self.lifetime)
         }
         return self.names[code]
-    }
-
-    private static func sixDigits(_ code: String) -> String {
-        String(repeating: "0", count: max(0, 6 - code.utf8.count)) + code
     }
 }

@@ -6,6 +6,8 @@ enum CustomerJob {
     static let createCustomer: JobKind = "create_customer"
     static let startVerification: JobKind = "start_verification"
     static let verifyBeneficiary: JobKind = "verify_beneficiary"
+    static let enquireName: JobKind = "enquire_name"
+    static let refreshBanks: JobKind = "refresh_banks"
 }
 
 /// Keeps the calls of jobs to the provider.

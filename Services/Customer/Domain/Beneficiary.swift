@@ -17,8 +17,12 @@ struct Beneficiary: Sendable {
     let createdAt: Date
     var deletedAt: Date?
 
-    /// No user has more that are pending or verified.
-    static let limit = 20
+    /// How many a user may have, pending or verified, when another is added.
+    ///
+    /// Those of a plan that has lapsed are kept; then only the default takes withdrawals, which `transaction` decides.
+    static func limit(hasPlan: Bool) -> Int {
+        hasPlan ? PlanAllowance.paidBeneficiaries : PlanAllowance.freeBeneficiaries
+    }
 
     /// The fields of the seals; other services open them by the same names.
     static let numberField = "beneficiary.account_number"

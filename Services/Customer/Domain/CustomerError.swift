@@ -12,6 +12,14 @@ enum CustomerError: Error, Hashable, Sendable {
     case beneficiaryExists
     /// The user has as many beneficiaries as are allowed.
     case tooManyBeneficiaries
+    /// The user has as many beneficiaries as the free plan allows.
+    case planNeeded
+    /// The user has asked for as many names as are allowed within an hour.
+    case tooManyEnquiries
+    /// There is no such enquiry of this user.
+    case enquiryNotFound
+    /// The provider has not said yet which banks there are.
+    case banksUnavailable
     /// The bank has not confirmed the account.
     case beneficiaryNotVerified
     /// The bank does not know the account.

@@ -1,4 +1,5 @@
 import Contracts
+import Foundation
 import Primitives
 
 /// A user as customer knows one; personal details sealed.
@@ -14,6 +15,11 @@ struct CustomerUser: Sendable {
     var anchorCustomerID: String?
     var settings = UserSettings()
     var restriction = Open<Restriction>(.none)
+    /// A paid plan counts until then.
+    var planUntil: Date?
+
+    /// Whether a paid plan counts at that moment; its end may not have been heard of yet.
+    func hasPlan(at moment: Date) -> Bool { self.planUntil.map { moment < $0 } ?? false }
 }
 
 /// The details of a user, sealed by auth and opened in jobs only.

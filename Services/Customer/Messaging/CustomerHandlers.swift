@@ -34,7 +34,29 @@ enum CustomerHandlers {
                 in: transaction
             )
         }
+        Self.addPlans(to: &handlers, users)
         return handlers
+    }
+
+    private static func addPlans(to handlers: inout EventHandlers, _ users: CustomerUserStore) {
+        handlers.on(SubscriptionActivated.self) { event, transaction in
+            let (data, sequence) = (event.data, event.attributes.sequence)
+            let end = data.graceUntil ?? data.activeUntil
+            try await users.setPlan(UserID(data.userID), until: end, sequence: sequence, in: transaction)
+        }
+        handlers.on(SubscriptionRenewed.self) { event, transaction in
+            let (data, sequence) = (event.data, event.attributes.sequence)
+            let end = data.graceUntil ?? data.activeUntil
+            try await users.setPlan(UserID(data.userID), until: end, sequence: sequence, in: transaction)
+        }
+        handlers.on(SubscriptionCancelled.self) { event, transaction in
+            let (data, sequence) = (event.data, event.attributes.sequence)
+            try await users.setPlan(UserID(data.userID), until: data.activeUntil, sequence: sequence, in: transaction)
+        }
+        handlers.on(SubscriptionLapsed.self) { event, transaction in
+            let (data, sequence) = (event.data, event.attributes.sequence)
+            try await users.setPlan(UserID(data.userID), until: nil, sequence: sequence, in: transaction)
+        }
     }
 
     private static func createCustomer(_ user: UserID, in transaction: EventTransaction) async throws {

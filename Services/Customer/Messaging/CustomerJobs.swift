@@ -8,12 +8,16 @@ enum CustomerJobs {
     static func make(
         createCustomer: CreateCustomer,
         startVerification: StartVerification,
-        verifyBeneficiary: VerifyBeneficiary
+        verifyBeneficiary: VerifyBeneficiary,
+        answerEnquiry: AnswerEnquiry,
+        refreshBanks: RefreshBanks
     ) -> [JobDefinition] {
         [
             JobDefinition(CustomerJob.createCustomer, lease: .seconds(90)) { try await createCustomer($0) },
             JobDefinition(CustomerJob.startVerification, lease: .seconds(90)) { try await startVerification($0) },
             JobDefinition(CustomerJob.verifyBeneficiary, lease: .seconds(90)) { try await verifyBeneficiary($0) },
+            JobDefinition(CustomerJob.enquireName, lease: .seconds(60)) { try await answerEnquiry($0) },
+            JobDefinition(CustomerJob.refreshBanks, concurrency: 1) { try await refreshBanks($0) },
         ]
     }
 }

@@ -75,4 +75,24 @@ extension CustomerUserStore {
             """
         )
     }
+
+    /// A paid plan counts until then, grace included; nil: there is none.
+    func setPlan(
+        _ id: UserID,
+        until text: String?,
+        sequence: Int64,
+        in transaction: EventTransaction
+    ) async throws {
+        let end = text.flatMap { Timestamp.parse($0) }
+        guard (end == nil) == (text == nil) else { throw EventProblem.undecodableData }
+        try await transaction.query(
+            """
+            INSERT INTO users (id, created_at, updated_at, plan_until, subscription_sequence)
+            VALUES (\(id.uuid), \(transaction.now), \(transaction.now), \(end), \(sequence))
+            ON CONFLICT (id) DO UPDATE SET plan_until = excluded.plan_until,
+                subscription_sequence = excluded.subscription_sequence, updated_at = excluded.updated_at
+            WHERE users.subscription_sequence < excluded.subscription_sequence
+            """
+        )
+    }
 }

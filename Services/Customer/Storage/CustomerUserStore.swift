@@ -62,7 +62,8 @@ struct CustomerUserStore: Sendable {
 
     private static let columns: SQL = """
         SELECT id, username, account_type, kyc_details, kyb_details, contact_details, auth_sequence,
-            erased_at IS NOT NULL AS is_erased, verification_status, anchor_customer_id, allow_sending, receiving_preference, restriction
+            erased_at IS NOT NULL AS is_erased, verification_status, anchor_customer_id, allow_sending, receiving_preference, restriction,
+            plan_until
         FROM users
         """
 
@@ -94,7 +95,8 @@ struct CustomerUserStore: Sendable {
                 receivingPreference: ReceivingPreference(rawValue: try row["receiving_preference"].decode())
                     ?? .external
             ),
-            restriction: Open(try row["restriction"].decode(String.self))
+            restriction: Open(try row["restriction"].decode(String.self)),
+            planUntil: try row["plan_until"].decode(Date?.self)
         )
     }
 }

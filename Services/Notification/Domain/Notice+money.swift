@@ -18,8 +18,8 @@ extension Notice {
 
     /// A transfer arrived: sender and recipient hear it differently.
     static func completed(_ data: TransactionCompleted) -> [Notice] {
-        // `wallet.credited` has told of money from outside.
-        guard data.type.value != .inbound else { return [] }
+        // `wallet.credited` has told of money from outside, and the subscription tells of its own charges.
+        guard data.type.value != .inbound, data.type.value != .subscriptionCharge else { return [] }
         let id = data.transactionID.lowercased
         let amount = Self.naira(data.amount)
         var notices: [Notice] = []

@@ -49,24 +49,4 @@ extension Notice {
             }
         return Notice(data.userID, "user.restricted", "Account Notice", sentence)
     }
-
-    /// A plan began.
-    static func activated(_ data: SubscriptionActivated) -> Notice {
-        Notice(
-            data.userID,
-            "subscription.activated",
-            "Subscription Active",
-            "Your plan is active until \(data.activeUntil.prefix(10))."
-        )
-    }
-
-    /// A plan ended.
-    static func lapsed(_ data: SubscriptionLapsed) -> Notice {
-        Notice(
-            data.userID,
-            "subscription.lapsed",
-            "Subscription Ended",
-            "Your plan has ended. You are on the free plan now."
-        )
-    }
 }

@@ -24,6 +24,9 @@ enum NotificationHandlers {
         writer.on(TransferReroutedInternal.self, in: &handlers) { [.rerouted($0)] }
         Self.addProducts(to: &handlers, writer)
         writer.on(SubscriptionActivated.self, in: &handlers) { [.activated($0)] }
+        writer.on(SubscriptionRenewed.self, in: &handlers) { [.renewed($0)] }
+        writer.on(SubscriptionCancelled.self, in: &handlers) { [.cancelled($0)] }
+        writer.on(SubscriptionPaymentFailed.self, in: &handlers) { [.notPaid($0)] }
         writer.on(SubscriptionLapsed.self, in: &handlers) { [.lapsed($0)] }
         return handlers
     }

@@ -11,6 +11,7 @@ struct FieldProblem: Error, Hashable, Sendable {
 /// The rules that fields obey.
 enum FieldRule: String, Hashable, Sendable, CaseIterable {
     case plan
+    case price
     case future
     case moment
     case delta
@@ -19,6 +20,7 @@ enum FieldRule: String, Hashable, Sendable, CaseIterable {
     var sentence: String {
         switch self {
         case .plan: "A paid plan is a word of lower-case letters, digits and underscores other than free."
+        case .price: "A price is in kobo and greater than zero."
         case .future: "The moment must be in the future."
         case .moment: "A moment is written as in RFC 3339."
         case .delta: "A correction is between -100 and 100 and not 0."

@@ -1,40 +1,31 @@
-import Contracts
 import Foundation
 import Primitives
 
-/// What a user has and has used of it in one month.
+/// A person's plan as it is stored: what is paid, and what is to come.
 struct Subscription: Hashable, Sendable {
-    /// External transfers a month that somebody on the free plan may receive; `transaction` enforces it.
-    static let freeTransfers = 5
-
-    let plan: Plan
-    /// Nil on the free plan.
-    let activeUntil: Date?
-    let month: UsageMonth
-    /// As `transaction` counts it.
-    let used: Int
-
-    /// What somebody has of whom nothing is known yet.
-    static func free(in month: UsageMonth) -> Subscription {
-        Subscription(plan: .free, activeUntil: nil, month: month, used: 0)
-    }
+    var plan = Plan.free
+    /// The end of what is paid; nil on the free plan.
+    var activeUntil: Date?
+    /// Counts as active until then while it is to be renewed.
+    var graceUntil: Date?
+    /// What anniversaries are counted from; nil: given by an operator.
+    var anchor: Date?
+    /// The plan of the next period; nil: there is none.
+    var renewsAs: Plan?
+    /// When the next charge is to be asked for.
+    var nextChargeAt: Date?
+    /// The reference of the charge that `transaction` has not answered.
+    var pendingCharge: String?
 
     /// Whether a paid plan runs at that moment; it may have ended before the row says so.
     func isActive(at moment: Date) -> Bool {
-        guard let activeUntil = self.activeUntil, self.plan != .free else { return false }
-        return moment < activeUntil
+        guard let end = self.graceUntil ?? self.activeUntil, self.plan != .free else { return false }
+        return moment < end
     }
 
-    /// What people are told.
-    func status(at moment: Date) -> SubscriptionStatus {
-        let isActive = self.isActive(at: moment)
-        return SubscriptionStatus(
-            status: isActive ? "active" : "free",
-            plan: isActive ? self.plan.name : Plan.free.name,
-            activeUntil: isActive ? self.activeUntil.map { Timestamp.text($0) } : nil,
-            month: self.month.firstDay.description,
-            externalTransfersUsed: max(0, self.used),
-            externalTransfersLimit: isActive ? nil : Self.freeTransfers
-        )
+    /// Whether the plan runs at that moment although its next period is not paid.
+    func isInGrace(at moment: Date) -> Bool {
+        guard let paid = self.activeUntil else { return false }
+        return self.isActive(at: moment) && paid <= moment
     }
 }

@@ -10,7 +10,7 @@ struct InternalController: Sendable {
     let clock: any TimeSource
     let subscriptions: SubscriptionStore
     let adjustUsage: AdjustUsage
-    let activatePlan: ActivatePlan
+    let givePlan: GivePlan
 
     /// Adds the routes under `/internal`.
     func add(to group: RouterGroup<AppRequestContext>) {
@@ -43,16 +43,16 @@ struct InternalController: Sendable {
 
     private func activate(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let body = try await request.decodeBody(as: ActivationBody.self, context: context)
-        let order = try PlanOrder(plan: body.plan, until: body.until, now: self.clock.now)
+        let gift = try PlanGift(plan: body.plan, until: body.until, now: self.clock.now)
         try await self.database.transaction(cause: context.cause) { transaction in
-            try await self.activatePlan(order, user: body.userID, in: transaction)
+            try await self.givePlan(gift, to: body.userID, in: transaction)
         }
         return try await self.answer(body.userID)
     }
 
     private func answer(_ user: UserID) async throws -> APIResponse {
         let now = self.clock.now
-        let found = try await self.subscriptions.find(user, in: UsageMonth(at: now), as: nil, on: self.database)
+        let found = try await self.subscriptions.view(user, in: UsageMonth(at: now), as: nil, on: self.database)
         return try APIResponse(json: found.status(at: now))
     }
 }

@@ -10,6 +10,20 @@ extension SubscriptionError: APIErrorConvertible {
                 detail: "This id was used for another correction.",
                 source: .pointer("/adjustment_id")
             )
+        case .notOnboarded:
+            .conflict("not_onboarded", detail: "Complete sign-up first. Right after it, try again in a moment.")
+        case .approvalUsed:
+            .forbidden("approval_used", detail: "This approval was already used. Approve again.")
+        case .planUnknown:
+            .refused("plan_unknown", detail: "This plan is not sold.", source: .pointer("/plan"))
+        case .priceChanged:
+            .refused("price_changed", detail: "The plan has another price now.", source: .pointer("/price"))
+        case .chargePending:
+            .refused("charge_pending", detail: "A payment for your plan is under way. Try again in a moment.")
+        case .periodPaid:
+            .refused("period_paid", detail: "A period that begins today was paid already.")
+        case .notSubscribed:
+            .refused("not_subscribed", detail: "There is no plan to end.")
         }
     }
 }

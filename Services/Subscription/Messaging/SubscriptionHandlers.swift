@@ -6,11 +6,43 @@ import Primitives
 /// Event -> what subscription does.
 enum SubscriptionHandlers {
     /// The table.
-    static func make(subscriptions: SubscriptionStore, usage: UsageStore) -> EventHandlers {
+    static func make(
+        subscriptions: SubscriptionStore,
+        usage: UsageStore,
+        approvals: ApprovalStore,
+        unsubscribe: Unsubscribe,
+        settle: SettleCharge
+    ) -> EventHandlers {
         var handlers = EventHandlers()
         handlers.on(UserCreated.self) { event, transaction in
             try await subscriptions.create(UserID(event.data.userID), in: transaction)
         }
+        handlers.on(UserErased.self) { event, transaction in
+            try await unsubscribe.erased(UserID(event.data.userID), in: transaction)
+        }
+        Self.addDevices(to: &handlers, approvals)
+        Self.addUsage(to: &handlers, usage)
+        handlers.on(SubscriptionChargePaid.self) { event, transaction in
+            try await settle.paid(event.data, in: transaction)
+        }
+        handlers.on(SubscriptionChargeRefused.self) { event, transaction in
+            try await settle.refused(event.data, in: transaction)
+        }
+        return handlers
+    }
+
+    private static func addDevices(to handlers: inout EventHandlers, _ approvals: ApprovalStore) {
+        handlers.on(DeviceRegistered.self) { event, transaction in
+            let data = event.data
+            guard let key = Base64URL.decode(data.publicKey) else { throw EventProblem.undecodableData }
+            try await approvals.register(data.deviceID, of: UserID(data.userID), key: key, in: transaction)
+        }
+        handlers.on(DeviceRevoked.self) { event, transaction in
+            try await approvals.revoke(event.data.deviceID, of: UserID(event.data.userID), in: transaction)
+        }
+    }
+
+    private static func addUsage(to handlers: inout EventHandlers, _ usage: UsageStore) {
         handlers.on(ExternalSlotTaken.self) { event, transaction in
             let data = event.data
             let count = try Self.count(data.userID, data.month, data.used, step: 1, event.attributes)
@@ -21,7 +53,6 @@ enum SubscriptionHandlers {
             let count = try Self.count(data.userID, data.month, data.used, step: -1, event.attributes)
             try await usage.record(count, in: transaction)
         }
-        return handlers
     }
 
     // `used` is nil when `transaction` no longer counts that month: then the change alone is known.

@@ -8,6 +8,7 @@ enum TransactionHandlers {
     static func make(_ model: ReadModelStore) -> EventHandlers {
         var handlers = EventHandlers()
         Self.addUsers(to: &handlers, model)
+        Self.addPlans(to: &handlers, model)
         Self.addBeneficiariesAndDevices(to: &handlers, model)
         Self.addHeartbeats(to: &handlers, model)
         Self.addMoney(to: &handlers, model)
@@ -21,14 +22,23 @@ enum TransactionHandlers {
         handlers.on(UserRestricted.self) { try await model.restricted($0, $1) }
         handlers.on(CustomerVerified.self) { try await model.verified($0, $1) }
         handlers.on(AccountOpened.self) { try await model.opened($0, $1) }
+    }
+
+    private static func addPlans(to handlers: inout EventHandlers, _ model: ReadModelStore) {
         handlers.on(SubscriptionActivated.self) { event, transaction in
-            guard let until = Timestamp.parse(event.data.activeUntil) else { throw EventProblem.undecodableData }
-            let sequence = event.attributes.sequence
-            try await model.plan(of: event.data.userID, activeUntil: until, sequence: sequence, transaction)
+            let end = event.data.graceUntil ?? event.data.activeUntil
+            try await model.plan(of: event.data.userID, until: end, event.attributes.sequence, transaction)
+        }
+        handlers.on(SubscriptionRenewed.self) { event, transaction in
+            let end = event.data.graceUntil ?? event.data.activeUntil
+            try await model.plan(of: event.data.userID, until: end, event.attributes.sequence, transaction)
+        }
+        handlers.on(SubscriptionCancelled.self) { event, transaction in
+            let end = event.data.activeUntil
+            try await model.plan(of: event.data.userID, until: end, event.attributes.sequence, transaction)
         }
         handlers.on(SubscriptionLapsed.self) { event, transaction in
-            let sequence = event.attributes.sequence
-            try await model.plan(of: event.data.userID, activeUntil: nil, sequence: sequence, transaction)
+            try await model.plan(of: event.data.userID, until: nil, event.attributes.sequence, transaction)
         }
     }
 
@@ -49,6 +59,24 @@ enum TransactionHandlers {
     /// Money is moved by jobs, in batches that lock in one order, and not here among other writes.
     private static func addMoney(to handlers: inout EventHandlers, _ model: ReadModelStore) {
         handlers.on(UsageAdjusted.self) { try await model.adjustSlots($0, $1) }
+        handlers.on(SubscriptionChargeRequested.self) { event, transaction in
+            let data = event.data
+            let order = ChargeOrder(
+                user: data.userID,
+                reference: data.reference,
+                attempt: data.attempt,
+                amount: data.amount,
+                correlation: event.attributes.correlationid,
+                traceparent: event.attributes.traceparent
+            )
+            try await model.ensure(data.userID, transaction)
+            try await transaction.enqueue(
+                TransactionJob.charge,
+                key: "\(data.reference)#\(data.attempt)",
+                subject: data.userID.lowercased,
+                payload: order
+            )
+        }
         handlers.on(ProviderTransferUpdated.self) { event, transaction in
             guard TransferVerdict(event.data) != nil else { return }
             try await transaction.enqueue(

@@ -6,6 +6,7 @@ enum TransactionJob {
     static let fact: JobKind = "apply_transfer_fact"
     static let credit: JobKind = "credit_wallet"
     static let check: JobKind = "check_transfer"
+    static let charge: JobKind = "charge_subscription"
 }
 
 /// Job -> what runs it.
@@ -17,7 +18,8 @@ enum TransactionJobs {
         submit: SubmitTransfers,
         facts: ApplyTransferFacts,
         credits: CreditWallets,
-        check: CheckTransfer
+        check: CheckTransfer,
+        charges: ChargeSubscriptions
     ) -> [JobDefinition] {
         [
             JobDefinition(
@@ -41,6 +43,12 @@ enum TransactionJobs {
                 firstPause: .milliseconds(500)
             ) { await credits($0) },
             JobDefinition(TransactionJob.check, firstPause: .seconds(10)) { try await check($0) },
+            JobDefinition(
+                TransactionJob.charge,
+                batch: 64,
+                concurrency: 1,
+                firstPause: .milliseconds(500)
+            ) { await charges($0) },
         ]
     }
 }

@@ -75,17 +75,14 @@ struct ReadModelStore: Sendable {
         )
     }
 
-    /// `activeUntil` nil: no plan.
-    func plan(
-        of user: UUID,
-        activeUntil: Date?,
-        sequence: Int64,
-        _ transaction: EventTransaction
-    ) async throws {
+    /// How long the person counts as having a paid plan, grace included; nil: no plan.
+    func plan(of user: UUID, until text: String?, _ sequence: Int64, _ transaction: EventTransaction) async throws {
+        let end = text.flatMap { Timestamp.parse($0) }
+        guard (end == nil) == (text == nil) else { throw EventProblem.undecodableData }
         try await self.ensure(user, transaction)
         try await transaction.stage(
             """
-            UPDATE users SET plan = \(activeUntil == nil ? "free" : "paid"), active_until = \(activeUntil),
+            UPDATE users SET plan = \(end == nil ? "free" : "paid"), active_until = \(end),
                 subscription_sequence = \(sequence)
             WHERE id = \(user) AND subscription_sequence < \(sequence)
             """
@@ -185,17 +182,22 @@ struct ReadModelStore: Sendable {
         try await transaction.stage("SELECT beat(\(source.rawValue), least(\(moment), transfa_now()))")
     }
 
+    /// A correction counts in the month it was made for; one that comes when that month is over has nothing to correct.
     func adjustSlots(_ event: Event<UsageAdjusted>, _ transaction: EventTransaction) async throws {
         try await self.ensure(event.data.userID, transaction)
         try await transaction.stage(
             """
-            SELECT adjust_slots(\(event.data.userID), \(Int32(clamping: event.data.delta)), \(transaction.makeID()),
+            SELECT adjust_slots(c.user_id, \(Int32(clamping: event.data.delta)), \(transaction.makeID()),
                 \(event.attributes.id))
+            FROM receiving_counters c
+            WHERE c.user_id = \(event.data.userID)
+                AND to_char(greatest(c.month, month_of(lagos_day(transfa_now()))), 'YYYY-MM') = \(event.data.month)
             """
         )
     }
 
-    private func ensure(_ user: UUID, _ transaction: EventTransaction) async throws {
+    /// Makes the rows of a person of whom nothing was heard yet.
+    func ensure(_ user: UUID, _ transaction: EventTransaction) async throws {
         try await transaction.stage("SELECT ensure_users(\([user]))")
     }
 }

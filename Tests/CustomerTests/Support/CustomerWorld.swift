@@ -18,6 +18,8 @@ struct CustomerWorld: ServiceWorld {
 
     let users = CustomerUserStore()
     let beneficiaries = BeneficiaryStore()
+    let enquiries = EnquiryStore()
+    let banks = BankListStore()
 
     let adaKey = DataKey()
 
@@ -56,6 +58,21 @@ struct CustomerWorld: ServiceWorld {
             banks: BankDirectory(provider: self.provider, clock: self.clock),
             calls: self.calls
         )
+    }
+
+    var answerEnquiry: AnswerEnquiry {
+        AnswerEnquiry(
+            database: self.work,
+            enquiries: self.enquiries,
+            keys: self.keys,
+            provider: self.provider,
+            banks: BankDirectory(provider: self.provider, clock: self.clock),
+            clock: self.clock
+        )
+    }
+
+    var refreshBanks: RefreshBanks {
+        RefreshBanks(database: self.work, store: self.banks, provider: self.provider)
     }
 
     /// Runs a body in a transaction of Ada's.

@@ -11,6 +11,10 @@ final class FakeProvider: CustomerProvider {
         var verificationsStarted: [String] = []
         var counterparties: [String: Counterparty] = [:]
         var accounts: [String: String] = [:]
+        var banks = [
+            Bank(id: "1-anc_bk", name: "Test Bank", nipCode: "000014"),
+            Bank(id: "2-anc_bk", name: "Short", nipCode: "57"),
+        ]
         /// Thrown once, after the call took effect.
         var loseNextAnswer = false
         /// Thrown instead of taking effect.
@@ -100,14 +104,19 @@ final class FakeProvider: CustomerProvider {
     }
 
     func banks(deadline: Duration?) async throws(AnchorError) -> [Bank] {
-        [
-            Bank(id: "1-anc_bk", name: "Test Bank", nipCode: "000014"),
-            Bank(id: "2-anc_bk", name: "Short", nipCode: "57"),
-        ]
+        let result = self.state.withLock { state -> Result<[Bank], AnchorError> in
+            state.takeRefusal().map { .failure($0) } ?? .success(state.banks)
+        }
+        return try result.get()
     }
 
+    func setBanks(_ banks: [Bank]) { self.state.withLock { $0.banks = banks } }
+
     func verifyAccount(bank: String, number: String, deadline: Duration?) async throws(AnchorError) -> String? {
-        self.state.withLock { $0.accounts[number] }
+        let result = self.state.withLock { state -> Result<String?, AnchorError> in
+            state.takeRefusal().map { .failure($0) } ?? .success(state.accounts[number])
+        }
+        return try result.get()
     }
 
     func createCounterparty(_ draft: CounterpartyDraft, deadline: Duration?) async throws(AnchorError) -> Counterparty {

@@ -50,6 +50,15 @@ extension CustomerWorld {
         )
     }
 
+    /// Ada has a paid plan for thirty days.
+    func adaSubscribes(sequence: Int64 = 1) async throws {
+        let end = Timestamp.text(self.clock.now.addingTimeInterval(30 * 86_400))
+        try await self.hear(
+            SubscriptionActivated(userID: self.ada.uuid, plan: "plus", activeUntil: end),
+            sequence: sequence
+        )
+    }
+
     /// Ada has signed up as a merchant.
     func adaOpensShop() async throws {
         try await self.hear(

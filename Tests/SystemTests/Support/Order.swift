@@ -10,12 +10,13 @@ extension RunningSuite {
         _ path: String,
         as person: Person,
         _ body: some Encodable,
-        key: String = "system-\(UUID().lowercased)"
+        key: String = "system-\(UUID().lowercased)",
+        of service: ServiceName = .transaction
     ) async throws -> Reply {
         let bytes = try Self.json(body)
         let approval = try PaymentOrder.approve(bytes, by: person, path: path)
         let headers = ["Idempotency-Key": key, ApprovalHeader.name: approval]
-        return try await self.call("POST", .transaction, path, as: person.subject, headers: headers, body: bytes)
+        return try await self.call("POST", service, path, as: person.subject, headers: headers, body: bytes)
     }
 
     /// A change that needs a key and no approval.

@@ -8,6 +8,8 @@ public enum SubjectKind: String, Sendable {
     case moneyDrop
     /// A payment request's id.
     case paymentRequest
+    /// The reference of a subscription's charge.
+    case charge
     /// An id the provider made, or our reference.
     case provider
     /// The publishing service.
@@ -64,10 +66,18 @@ public enum EventCatalogue {
             to: .customer,
             .account,
             .transaction,
+            .subscription,
             .notification
         ),
-        EventDefinition(DeviceRegistered.self, from: .auth, about: .user, to: .transaction, .notification),
-        EventDefinition(DeviceRevoked.self, from: .auth, about: .user, to: .transaction, .notification),
+        EventDefinition(
+            DeviceRegistered.self,
+            from: .auth,
+            about: .user,
+            to: .transaction,
+            .subscription,
+            .notification
+        ),
+        EventDefinition(DeviceRevoked.self, from: .auth, about: .user, to: .transaction, .subscription, .notification),
         EventDefinition(AuthHeartbeat.self, from: .auth, about: .service, to: .transaction),
         EventDefinition(CustomerCreated.self, from: .customer, about: .user, to: .notification, .account),
         EventDefinition(UserSettingsChanged.self, from: .customer, about: .user, to: .transaction),
@@ -107,8 +117,42 @@ public enum EventCatalogue {
         EventDefinition(PaymentRequestExpired.self, from: .transaction, about: .paymentRequest, to: .notification),
         EventDefinition(ExternalSlotTaken.self, from: .transaction, about: .user, to: .subscription),
         EventDefinition(ExternalSlotReleased.self, from: .transaction, about: .user, to: .subscription),
-        EventDefinition(SubscriptionActivated.self, from: .subscription, about: .user, to: .transaction, .notification),
-        EventDefinition(SubscriptionLapsed.self, from: .subscription, about: .user, to: .transaction, .notification),
+        EventDefinition(SubscriptionChargePaid.self, from: .transaction, about: .charge, to: .subscription),
+        EventDefinition(SubscriptionChargeRefused.self, from: .transaction, about: .charge, to: .subscription),
+        EventDefinition(SubscriptionChargeRequested.self, from: .subscription, about: .user, to: .transaction),
+        EventDefinition(
+            SubscriptionActivated.self,
+            from: .subscription,
+            about: .user,
+            to: .transaction,
+            .customer,
+            .notification
+        ),
+        EventDefinition(
+            SubscriptionRenewed.self,
+            from: .subscription,
+            about: .user,
+            to: .transaction,
+            .customer,
+            .notification
+        ),
+        EventDefinition(
+            SubscriptionCancelled.self,
+            from: .subscription,
+            about: .user,
+            to: .transaction,
+            .customer,
+            .notification
+        ),
+        EventDefinition(SubscriptionPaymentFailed.self, from: .subscription, about: .user, to: .notification),
+        EventDefinition(
+            SubscriptionLapsed.self,
+            from: .subscription,
+            about: .user,
+            to: .transaction,
+            .customer,
+            .notification
+        ),
         EventDefinition(UsageAdjusted.self, from: .subscription, about: .user, to: .transaction),
         EventDefinition(SubscriptionHeartbeat.self, from: .subscription, about: .service, to: .transaction),
         EventDefinition(

@@ -11,7 +11,71 @@ public struct SubscriptionActivated: EventData {
     public var userID: UUID
     /// The plan.
     public var plan: String
-    /// RFC 3339, UTC.
+    /// RFC 3339, UTC: what is paid.
+    public var activeUntil: String
+    /// RFC 3339, UTC: counts as active until then, unless said otherwise; nil when it will not be renewed.
+    public var graceUntil: String?
+
+    /// Puts the values together.
+    public init(userID: UUID, plan: String, activeUntil: String, graceUntil: String? = nil) {
+        self.userID = userID
+        self.plan = plan
+        self.activeUntil = activeUntil
+        self.graceUntil = graceUntil
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case plan
+        case activeUntil = "active_until"
+        case graceUntil = "grace_until"
+    }
+}
+
+/// The next period of a plan is paid.
+///
+/// Published by subscription.
+public struct SubscriptionRenewed: EventData {
+    /// `subscription.renewed`.
+    public static let type: EventType = "subscription.renewed"
+
+    /// The person or business.
+    public var userID: UUID
+    /// The plan of the new period.
+    public var plan: String
+    /// RFC 3339, UTC: what is paid.
+    public var activeUntil: String
+    /// RFC 3339, UTC: counts as active until then, unless said otherwise; nil when it will not be renewed.
+    public var graceUntil: String?
+
+    /// Puts the values together.
+    public init(userID: UUID, plan: String, activeUntil: String, graceUntil: String? = nil) {
+        self.userID = userID
+        self.plan = plan
+        self.activeUntil = activeUntil
+        self.graceUntil = graceUntil
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case plan
+        case activeUntil = "active_until"
+        case graceUntil = "grace_until"
+    }
+}
+
+/// A plan will not be renewed; what is paid stays active.
+///
+/// Published by subscription.
+public struct SubscriptionCancelled: EventData {
+    /// `subscription.cancelled`.
+    public static let type: EventType = "subscription.cancelled"
+
+    /// The person or business.
+    public var userID: UUID
+    /// The plan.
+    public var plan: String
+    /// RFC 3339, UTC: what is paid.
     public var activeUntil: String
 
     /// Puts the values together.

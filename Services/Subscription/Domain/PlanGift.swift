@@ -2,7 +2,7 @@ import Foundation
 import Primitives
 
 /// An operator's order to give a user a plan.
-struct PlanOrder: Hashable, Sendable {
+struct PlanGift: Hashable, Sendable {
     let plan: Plan
     /// Whole milliseconds, as the event carries it.
     let until: Date
