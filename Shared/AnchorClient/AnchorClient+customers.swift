@@ -33,6 +33,28 @@ extension AnchorClient {
         return CustomerSnapshot(answer.data)
     }
 
+    /// Replaces what the provider knows about a person; repeating is safe.
+    ///
+    /// The provider compares a BVN with this record. It refuses once the identification is complete.
+    public func updateIndividualCustomer(
+        id: String,
+        _ customer: IndividualCustomer,
+        deadline: Duration? = nil
+    ) async throws(AnchorError) {
+        let draft = Draft(type: "IndividualCustomer", attributes: customer)
+        try await self.call(.put("/customers/update/\(escaped(id))", draft), deadline: deadline)
+    }
+
+    /// Replaces what the provider knows about a business, see `updateIndividualCustomer`.
+    public func updateBusinessCustomer(
+        id: String,
+        _ customer: BusinessCustomer,
+        deadline: Duration? = nil
+    ) async throws(AnchorError) {
+        let draft = Draft(type: "BusinessCustomer", attributes: customer)
+        try await self.call(.put("/customers/update/\(escaped(id))", draft), deadline: deadline)
+    }
+
     /// Reads a customer, with the state of its identification.
     public func customer(id: String, deadline: Duration? = nil) async throws(AnchorError) -> CustomerSnapshot {
         let answer: Envelope<CustomerAttributes> = try await self.call(

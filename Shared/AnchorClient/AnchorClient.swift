@@ -69,10 +69,18 @@ struct AnchorRequest: Sendable {
         _ body: some Encodable,
         idempotencyKey: String? = nil
     ) throws(AnchorError) -> AnchorRequest {
+        AnchorRequest(method: .POST, path: path, body: try Self.json(body), idempotencyKey: idempotencyKey)
+    }
+
+    static func put(_ path: String, _ body: some Encodable) throws(AnchorError) -> AnchorRequest {
+        AnchorRequest(method: .PUT, path: path, body: try Self.json(body))
+    }
+
+    private static func json(_ body: some Encodable) throws(AnchorError) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(body) else { throw AnchorError.malformed(what: "request") }
-        return AnchorRequest(method: .POST, path: path, body: data, idempotencyKey: idempotencyKey)
+        return data
     }
 }
 

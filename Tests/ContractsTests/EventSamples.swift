@@ -57,6 +57,7 @@ let eventSamples: [EventSample] = [
             reason: "no_slot"
         )
     ),
+    check(CustomerDetailsRefused(userID: sampleID, reason: "email_in_use", detailsSequence: 2)),
     check(
         BeneficiaryAdded(
             userID: sampleID,

@@ -56,8 +56,11 @@ struct CreateCustomerTests {
         try await withCustomer { world in
             try await world.adaSignsUp()
             world.provider.addCustomer(email: Sample.contact.email, metadata: ["user_id": "somebody else"])
-            #expect(try await self.create(world) == .failed(reason: "email_in_use"))
-            #expect(try await world.said().isEmpty)
+            #expect(try await self.create(world) == .done)
+            #expect(try await world.said() == ["customer.details_refused"])
+            let refused = CustomerDetailsRefused(userID: world.ada.uuid, reason: "email_in_use", detailsSequence: 1)
+            #expect(try await world.last(CustomerDetailsRefused.self) == refused)
+            #expect(try await world.state(of: CustomerJob.createCustomer, world.ada.description) == "done")
         }
     }
 
@@ -118,12 +121,66 @@ struct CreateCustomerTests {
         }
     }
 
-    @Test("a refusal ends the job, an outage and a missing key do not")
-    func errors() async throws {
+    @Test("a refusal of the details ends the job and is told to the user; corrected details run it again")
+    func refusal() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
             world.provider.refuseNext(.refused(status: 400, title: "Bad Request", code: .invalidPhoneNumber))
-            #expect(try await self.create(world) == .failed(reason: "refused_invalid_phone_number"))
+            #expect(try await self.create(world) == .done)
+            #expect(try await world.last(CustomerDetailsRefused.self)?.reason == "phone_invalid")
+            var contact = Sample.contact
+            contact.phone = "08031234568"
+            try await self.provide(contact, sequence: 2, in: world)
+            #expect(try await self.create(world) == .done)
+            #expect(try await world.said() == ["customer.details_refused", "customer.created"])
+        }
+    }
+
+    @Test("corrected details replace those at the provider before it judges again; what is verified stays")
+    func correction() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            #expect(try await self.create(world) == .done)
+            var contact = Sample.contact
+            contact.email = "ada@example.com"
+            try await self.provide(contact, sequence: 2, in: world)
+            #expect(try await self.create(world) == .done)
+            #expect(world.provider.updates == ["ada@example.com Okonkwo"])
+            #expect(world.provider.customers.count == 1)
+
+            // The provider has decided, and the news of it is on the way.
+            world.provider.setVerification(.approved)
+            try await self.provide(Sample.contact, sequence: 3, in: world)
+            #expect(try await self.create(world) == .done)
+            #expect(world.provider.updates == ["ada@example.com Okonkwo"])
+            #expect(try await world.said() == ["customer.created"])
+        }
+    }
+
+    @Test("details that are corrected while the customer is made are sent too")
+    func correctionDuringTheJob() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            var contact = Sample.contact
+            contact.email = "ada@example.com"
+            let corrected = contact
+            let outcome = try await world.run(CustomerJob.createCustomer, world.ada.description) { job in
+                world.provider.onNextCreation { try? await self.provide(corrected, sequence: 2, in: world) }
+                return try await world.createCustomer(job)
+            }
+            #expect(outcome == .again(reason: "details_changed", after: .zero))
+            #expect(try await self.create(world) == .done)
+            #expect(world.provider.updates == ["ada@example.com Okonkwo"])
+            #expect(try await world.said() == ["customer.created"])
+        }
+    }
+
+    @Test("an outage and a missing key do not end a job, a refusal that other details would not mend does")
+    func errors() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            world.provider.refuseNext(.refused(status: 400, title: "Bad Request", code: .productNotAllowed))
+            #expect(try await self.create(world) == .failed(reason: "refused_product_not_allowed"))
         }
         #expect(JobOutcome(.rateLimited(retryAfter: .seconds(7))) == .again(reason: "rate_limited", after: .seconds(7)))
         #expect(JobOutcome(.unauthorised) == .again(reason: "unauthorised", after: .seconds(60)))

@@ -1,4 +1,5 @@
 import AnchorClient
+import Contracts
 import Messaging
 import Primitives
 import ServiceTestSupport
@@ -62,6 +63,16 @@ struct WebhookTests {
         }
     }
 
+    @Test("details that must be entered again are refused with that reason")
+    func reenter() async throws {
+        try await withNotification { world in
+            try await world.adaIsCustomer()
+            try await world.verdict("1-anc_et", "reenter_information")
+            let said = try #require(try await world.last(CustomerRejected.self))
+            #expect(said.status == .known(.rejected) && said.reason == "reenter_information")
+        }
+    }
+
     @Test("a verdict and the news of its customer may come at the same moment: it is published either way")
     func atOnce() async throws {
         for _ in 0..<5 {
@@ -114,9 +125,20 @@ struct CheckCustomerTests {
                 )
             }
             #expect(try await world.said() == ["customer.rejected"])
+            // Refused again after a correction, and again without a webhook.
+            try await world.hear(
+                UserDetailsProvided(
+                    userID: world.ada.uuid,
+                    accountType: Open(.personal),
+                    contactDetails: Sealed("s1.c2VhbGVk")
+                ),
+                sequence: 2
+            )
+            _ = try await world.check()
+            #expect(try await world.said() == ["customer.rejected", "customer.rejected"])
             world.provider.set(.approved)
             #expect(try await world.check() == .done)
-            #expect(try await world.said() == ["customer.rejected", "customer.verified"])
+            #expect(try await world.said().last == "customer.verified")
         }
     }
 }

@@ -61,6 +61,27 @@ struct CustomerRefusalTests {
         }
     }
 
+    @Test("a customer's record can be replaced until the customer is verified, and not by another's address")
+    func update() async throws {
+        try await withSandbox { sandbox in
+            let first = try await sandbox.client.createIndividualCustomer(Samples.person(email: "a@transfa.test"))
+            _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "b@transfa.test"))
+            var person = Samples.person(email: "b@transfa.test")
+            await #expect(throws: AnchorError.refused(status: 400, title: "Bad Request", code: .alreadyExists)) {
+                try await sandbox.client.updateIndividualCustomer(id: first.id, person)
+            }
+            person.email = "c@transfa.test"
+            try await sandbox.client.updateIndividualCustomer(id: first.id, person)
+            #expect(try await sandbox.client.findCustomer(email: "c@transfa.test")?.id == first.id)
+            #expect(try await sandbox.client.findCustomer(email: "a@transfa.test") == nil)
+            let account = try await sandbox.personWithAccount()
+            let verified = try #require(account.customerID)
+            await #expect(throws: AnchorError.refused(status: 412, title: "Precondition Failed", code: .precondition)) {
+                try await sandbox.client.updateIndividualCustomer(id: verified, person)
+            }
+        }
+    }
+
     @Test("a deposit account before the approval is refused with 412")
     func accountBeforeApproval() async throws {
         try await withSandbox { sandbox in

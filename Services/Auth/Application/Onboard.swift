@@ -40,6 +40,7 @@ struct Onboard: Sendable {
             ),
             about: id
         )
+        try await self.users.markDetailsPublished(id, in: transaction)
         return OnboardingResponse(userID: id.uuid, username: user.username, status: user.status.rawValue)
     }
 }

@@ -38,6 +38,7 @@ struct ProvideDetails: Sendable {
             ),
             about: id
         )
+        try await self.users.markDetailsPublished(id, in: transaction)
         return OnboardingResponse(userID: id.uuid, username: user.username, status: details.status.rawValue)
     }
 

@@ -8,6 +8,10 @@ struct User: Sendable {
     let accountType: AccountType
     let status: OnboardingStatus
     let verification: Open<VerificationStatus>
+    /// The code that came with the verdict.
+    var verificationReason: String?
+    /// The code with which the provider did not take the details that are stored.
+    var refusal: String?
     let details: SealedDetails
 }
 

@@ -48,31 +48,22 @@ struct OnboardingController: Sendable {
         guard let found = try await self.users.find(user, on: self.mutation.database) else {
             throw AuthError.notOnboarded
         }
-        return try APIResponse(json: OnboardingStatusBody(found))
+        return try APIResponse(json: OnboardingStatusResponse(found))
     }
 }
 
-/// GET /onboarding/status.
-struct OnboardingStatusBody: Encodable {
-    let userID: String
-    let username: String
-    let accountType: String
-    let status: String
-    let verificationStatus: String
-
+extension OnboardingStatusResponse {
+    /// Where a user stands.
     init(_ user: User) {
-        self.userID = user.id.description
-        self.username = user.username
-        self.accountType = user.accountType.rawValue
-        self.status = user.status.rawValue
-        self.verificationStatus = user.verification.text
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case userID = "user_id"
-        case username
-        case accountType = "account_type"
-        case status
-        case verificationStatus = "verification_status"
+        let state = OnboardingState(user)
+        var reason: Reason?
+        if case .rejected(let why) = state { reason = Reason(code: why.rawValue, detail: why.sentence) }
+        self.init(
+            userID: user.id.uuid,
+            username: user.username,
+            accountType: user.accountType.rawValue,
+            status: state.word,
+            reason: reason
+        )
     }
 }

@@ -19,9 +19,13 @@ enum AuthHandlers {
             try await users.setVerification(
                 UserID(event.data.userID),
                 event.data.status,
+                reason: event.data.reason,
                 sequence: event.attributes.sequence,
                 in: transaction
             )
+        }
+        handlers.on(CustomerDetailsRefused.self) { event, transaction in
+            try await users.setRefusal(event, in: transaction)
         }
         return handlers
     }

@@ -48,7 +48,7 @@ struct UserStore: Sendable {
         return try Self.user(id, row)
     }
 
-    /// Replaces the details.
+    /// Replaces the details; what was wrong with the old ones no longer counts.
     func update(
         _ id: UserID,
         details: SealedDetails,
@@ -58,7 +58,21 @@ struct UserStore: Sendable {
         try await transaction.query(
             """
             UPDATE users SET kyc_details = \(details.kyc?.text), kyb_details = \(details.kyb?.text),
-                contact_details = \(details.contact?.text), status = \(status.rawValue), updated_at = \(transaction.now)
+                contact_details = \(details.contact?.text), status = \(status.rawValue), updated_at = \(transaction.now),
+                refusal = NULL, verification_reason = NULL,
+                verification_status = CASE WHEN verification_status IN ('rejected', 'error') THEN 'pending'
+                    ELSE verification_status END
+            WHERE id = \(id.uuid)
+            """
+        )
+    }
+
+    /// Notes that the event of this user which was published last brought the details that are stored.
+    func markDetailsPublished(_ id: UserID, in transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            """
+            UPDATE users
+            SET details_sequence = (SELECT s.sequence FROM event_sequences s WHERE s.subject = \(id.description))
             WHERE id = \(id.uuid)
             """
         )
@@ -68,13 +82,28 @@ struct UserStore: Sendable {
     func setVerification(
         _ id: UserID,
         _ status: Open<VerificationStatus>,
+        reason: String? = nil,
         sequence: Int64,
         in transaction: EventTransaction
     ) async throws {
         try await transaction.stage(
             """
-            UPDATE users SET verification_status = \(status.text), notification_sequence = \(sequence)
+            UPDATE users SET verification_status = \(status.text), verification_reason = \(reason),
+                notification_sequence = \(sequence)
             WHERE id = \(id.uuid) AND notification_sequence < \(sequence)
+            """
+        )
+    }
+
+    /// Records that the provider did not take the details, unless the user has sent others since.
+    func setRefusal(_ event: Event<CustomerDetailsRefused>, in transaction: EventTransaction) async throws {
+        let sequence = event.attributes.sequence
+        try await transaction.stage(
+            """
+            UPDATE users SET customer_sequence = \(sequence),
+                refusal = CASE WHEN details_sequence <= \(event.data.detailsSequence) THEN \(event.data.reason)
+                    ELSE refusal END
+            WHERE id = \(event.data.userID) AND customer_sequence < \(sequence)
             """
         )
     }
@@ -93,7 +122,8 @@ struct UserStore: Sendable {
 
     private static func select(_ id: UserID) -> SQL {
         """
-        SELECT username, account_type, status, verification_status, kyc_details, kyb_details, contact_details
+        SELECT username, account_type, status, verification_status, kyc_details, kyb_details, contact_details,
+            verification_reason, refusal
         FROM users WHERE id = \(id.uuid) AND erased_at IS NULL
         """
     }
@@ -118,6 +148,8 @@ struct UserStore: Sendable {
             accountType: accountType,
             status: status,
             verification: Open(verification),
+            verificationReason: try row["verification_reason"].decode(String?.self),
+            refusal: try row["refusal"].decode(String?.self),
             details: SealedDetails(
                 kyc: kyc.map(Sealed.init),
                 kyb: kyb.map(Sealed.init),

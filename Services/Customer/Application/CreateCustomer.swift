@@ -26,36 +26,59 @@ struct CreateCustomer: Sendable {
         else {
             return .again(reason: "user_unknown", after: nil)
         }
-        if user.anchorCustomerID != nil {
-            try await self.finish(job, user: id, customerID: nil)
-            return .done
-        }
+        // What is verified is not sent again.
+        if user.anchorCustomerID != nil, user.verification == .known(.approved) { return .done }
         let details = try await self.openDetails(user)
         guard let form = Form(details, of: user) else { return try await self.waitForDetails(job, user: user) }
+        do {
+            if let known = user.anchorCustomerID {
+                return try await self.update(known, form, job, user: user)
+            }
+            return try await self.create(form, job, user: user)
+        } catch let error as AnchorError {
+            guard let reason = RefuseDetails.Reason(error) else { throw error }
+            return try await self.refuse(reason, job, user: user)
+        }
+    }
+
+    private var refuse: RefuseDetails { RefuseDetails(database: self.database, users: self.users) }
+
+    /// The provider compares a BVN with the record it has: corrected details have to be there first.
+    private func update(_ known: String, _ form: Form, _ job: Job, user: CustomerUser) async throws -> JobOutcome {
+        do {
+            try await self.calls.call("update_customer", "customer:\(user.id)", of: job) {
+                try await form.replace(known, at: self.provider)
+            }
+        } catch let error as AnchorError where error.saysVerified {
+            // The verdict overtook the correction; its event is on the way.
+            return .done
+        }
+        return try await self.finish(job, user: user, customerID: nil)
+    }
+
+    private func create(_ form: Form, _ job: Job, user: CustomerUser) async throws -> JobOutcome {
         if job.attempt > 1, let known = try await self.provider.findCustomer(email: form.email, deadline: nil) {
-            return try await self.adopt(known, job, user: id)
+            return try await self.adopt(known, job, user: user)
         }
         do {
-            let created = try await self.calls.call("create_customer", "customer:\(id)", of: job) {
+            let created = try await self.calls.call("create_customer", "customer:\(user.id)", of: job) {
                 try await form.send(to: self.provider)
             }
-            try await self.finish(job, user: id, customerID: created.id)
-            return .done
+            return try await self.finish(job, user: user, customerID: created.id)
         } catch let error as AnchorError where error.saysAlreadyExists {
             guard let known = try await self.provider.findCustomer(email: form.email, deadline: nil) else {
                 return .again(reason: "exists_but_not_found", after: nil)
             }
-            return try await self.adopt(known, job, user: id)
+            return try await self.adopt(known, job, user: user)
         }
     }
 
     /// Takes over a customer that an earlier attempt created; somebody else's stays somebody else's.
-    private func adopt(_ known: CustomerSnapshot, _ job: Job, user: UserID) async throws -> JobOutcome {
-        guard known.metadata[ProviderForms.userIDKey] == user.description else {
-            return .failed(reason: "email_in_use")
+    private func adopt(_ known: CustomerSnapshot, _ job: Job, user: CustomerUser) async throws -> JobOutcome {
+        guard known.metadata[ProviderForms.userIDKey] == user.id.description else {
+            return try await self.refuse(.emailInUse, job, user: user)
         }
-        try await self.finish(job, user: user, customerID: known.id)
-        return .done
+        return try await self.finish(job, user: user, customerID: known.id)
     }
 
     /// Nothing to do until the user says more: `user.details_provided` runs the job again.
@@ -71,21 +94,27 @@ struct CreateCustomer: Sendable {
         }
     }
 
-    private func finish(_ job: Job, user: UserID, customerID: String?) async throws {
-        try await self.database.transaction(cause: job.cause) { transaction in
-            guard let locked = try await self.users.lock(user, in: transaction) else { return }
-            try await job.finish(in: transaction)
+    private func finish(_ job: Job, user: CustomerUser, customerID: String?) async throws -> JobOutcome {
+        let id = user.id
+        return try await self.database.transaction(cause: job.cause) { transaction in
+            guard let locked = try await self.users.lock(id, in: transaction) else { return .done }
             if let customerID, locked.anchorCustomerID == nil {
-                try await self.users.setCustomerID(customerID, of: user, in: transaction)
+                try await self.users.setCustomerID(customerID, of: id, in: transaction)
                 let type = locked.accountType ?? Open(.personal)
-                let event = CustomerCreated(userID: user.uuid, anchorCustomerID: customerID, accountType: type)
-                try await transaction.publish(event, about: user)
+                let event = CustomerCreated(userID: id.uuid, anchorCustomerID: customerID, accountType: type)
+                try await transaction.publish(event, about: id)
             }
+            // The event that brought newer details found this job running: it has to send them itself.
+            guard locked.authSequence == user.authSequence else {
+                return .again(reason: "details_changed", after: .zero)
+            }
+            try await job.finish(in: transaction)
             try await transaction.requeue(
                 CustomerJob.startVerification,
-                key: user.description,
-                subject: user.description
+                key: id.description,
+                subject: id.description
             )
+            return .done
         }
     }
 }
@@ -117,6 +146,14 @@ private enum Form {
         switch self {
         case .individual(let person): try await provider.createIndividualCustomer(person, deadline: nil)
         case .business(let business): try await provider.createBusinessCustomer(business, deadline: nil)
+        }
+    }
+
+    /// Replaces what the provider has.
+    func replace(_ id: String, at provider: any CustomerProvider) async throws {
+        switch self {
+        case .individual(let person): try await provider.updateIndividualCustomer(id: id, person, deadline: nil)
+        case .business(let business): try await provider.updateBusinessCustomer(id: id, business, deadline: nil)
         }
     }
 }

@@ -12,6 +12,12 @@ protocol CustomerProvider: Sendable {
         _ customer: BusinessCustomer,
         deadline: Duration?
     ) async throws(AnchorError) -> CustomerSnapshot
+    func updateIndividualCustomer(
+        id: String,
+        _ customer: IndividualCustomer,
+        deadline: Duration?
+    ) async throws(AnchorError)
+    func updateBusinessCustomer(id: String, _ customer: BusinessCustomer, deadline: Duration?) async throws(AnchorError)
     func customer(id: String, deadline: Duration?) async throws(AnchorError) -> CustomerSnapshot
     func findCustomer(email: String, deadline: Duration?) async throws(AnchorError) -> CustomerSnapshot?
     func startIndividualVerification(
@@ -35,5 +41,11 @@ extension AnchorError {
     var saysAlreadyExists: Bool {
         guard case .refused(_, _, let code) = self else { return false }
         return code == .alreadyExists
+    }
+
+    /// Whether the customer is verified, so that nothing about the customer can be changed.
+    var saysVerified: Bool {
+        guard case .refused(_, _, let code) = self else { return false }
+        return code == .precondition
     }
 }

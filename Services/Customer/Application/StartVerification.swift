@@ -27,8 +27,18 @@ struct StartVerification: Sendable {
         if job.attempt > 1, try await self.isUnderWay(customerID) {
             return .done
         }
+        if user.verification == .known(.approved) { return .done }
+        do {
+            return try await self.start(job, customerID: customerID, user: user)
+        } catch let error as AnchorError {
+            guard let reason = RefuseDetails.Reason(error) else { throw error }
+            return try await RefuseDetails(database: self.database, users: self.users)(reason, job, user: user)
+        }
+    }
+
+    private func start(_ job: Job, customerID: String, user: CustomerUser) async throws -> JobOutcome {
         let details = try await self.openDetails(user)
-        let reference = "verification:\(id)"
+        let reference = "verification:\(user.id)"
         if user.accountType?.value == .merchant {
             try await self.calls.call("start_verification", reference, of: job) {
                 try await self.provider.startBusinessVerification(customerID: customerID, deadline: nil)

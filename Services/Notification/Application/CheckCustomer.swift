@@ -60,7 +60,7 @@ struct CheckCustomer: Sendable {
         }
         switch verdict {
         case .approved: return .done
-        case .rejected: return .again(reason: "rejected", after: Self.pauseAfterRefusal)
+        case .rejected, .reenterInformation: return .again(reason: "rejected", after: Self.pauseAfterRefusal)
         case .awaitingDocument, .manualReview, .error: return .again(reason: verdict.rawValue, after: nil)
         }
     }

@@ -22,7 +22,8 @@ struct PublishVerdict: Sendable {
             let event = CustomerRejected(
                 userID: user.uuid,
                 anchorCustomerID: customer.anchorCustomerID,
-                status: verdict.status
+                status: verdict.status,
+                reason: verdict.reason
             )
             try await transaction.publish(event, about: user)
         }

@@ -4,6 +4,8 @@ import AnchorClient
 enum IdentityVerdict: String, Sendable {
     case approved
     case rejected
+    /// For us a refusal too, with a reason of its own.
+    case reenterInformation = "reenter_information"
     case awaitingDocument = "awaiting_document"
     case manualReview = "manual_review"
     case error
@@ -12,8 +14,8 @@ enum IdentityVerdict: String, Sendable {
     init?(_ outcome: WebhookEvent.IdentificationOutcome) {
         switch outcome {
         case .approved: self = .approved
-        // The data must be entered again: for us the same as a refusal.
-        case .rejected, .reenterInformation: self = .rejected
+        case .rejected: self = .rejected
+        case .reenterInformation: self = .reenterInformation
         case .error: self = .error
         case .manualReview: self = .manualReview
         case .awaitingDocument: self = .awaitingDocument

@@ -10,6 +10,9 @@ enum NotificationHandlers {
         handlers.on(CustomerCreated.self) { event, transaction in
             try await learnCustomer(event.data, in: transaction)
         }
+        handlers.on(UserDetailsProvided.self) { event, transaction in
+            try await learnCustomer.customers.expectVerdict(UserID(event.data.userID), in: transaction)
+        }
         handlers.on(UserCreated.self) { event, transaction in try await inbox.record(event, in: transaction) }
         handlers.on(UserErased.self) { event, transaction in try await inbox.record(event, in: transaction) }
         let writer = NoticeWriter(inbox: inbox)

@@ -62,6 +62,13 @@ struct CustomerStore: Sendable {
         return !rows.isEmpty
     }
 
+    /// Notes that the provider will judge again: the same verdict once more is news then.
+    func expectVerdict(_ user: UserID, in transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            "UPDATE customers SET status = 'pending' WHERE user_id = \(user.uuid) AND verified_at IS NULL"
+        )
+    }
+
     private static let columns: SQL =
         "SELECT user_id, anchor_customer_id, status, verified_at IS NOT NULL FROM customers"
 

@@ -32,6 +32,11 @@ extension AnchorRoutes {
             let id = context.text("id")
             return Response.json(single(try provider.store.read { $0.customers[id]?.json }.orNotFound("Customer")))
         }
+        group.put("customers/update/:id") { request, context in
+            let id = context.text("id")
+            let body = try await request.bytes()
+            return Response.json(single(try provider.perform { try $0.updateCustomer(id, body) }.json))
+        }
         self.addVerification(to: group)
     }
 

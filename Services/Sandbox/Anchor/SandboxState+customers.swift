@@ -2,13 +2,7 @@ extension SandboxState {
     /// Creates a customer or refuses.
     mutating func createCustomer(_ body: [UInt8]) throws(Refusal) -> Customer {
         let document = try Document(body)
-        let email: String
-        let name: String
-        switch document.type {
-        case "IndividualCustomer": (name, email) = try Self.checkIndividual(document.attributes)
-        case "BusinessCustomer": (name, email) = try Self.checkBusiness(document.attributes)
-        default: throw .badRequest("data.type \(document.type) is not supported")
-        }
+        let (name, email) = try Self.check(document)
         guard self.customerByEmail[email.lowercased()] == nil else {
             throw .badRequest("Customer with Email already exist")
         }
@@ -24,6 +18,31 @@ extension SandboxState {
         self.record(.customer(customer))
         self.emit("customer.created", about: customer.id, ["customer": .link(customer.id, customer.type)])
         return customer
+    }
+
+    /// Replaces what is known about a customer, or refuses: what was verified stays.
+    mutating func updateCustomer(_ id: String, _ body: [UInt8]) throws(Refusal) -> Customer {
+        guard let known = self.customers[id] else { throw .notFound("Customer") }
+        let document = try Document(body)
+        guard document.type == known.type else { throw .badRequest("data.type must be \(known.type)") }
+        let (name, email) = try Self.check(document)
+        guard known.verification != "approved" else {
+            throw .precondition("A customer who is verified cannot be updated.")
+        }
+        guard self.customerByEmail[email.lowercased()] ?? id == id else {
+            throw .badRequest("Customer with Email already exist")
+        }
+        let attributes = String(decoding: document.attributes.json.bytes, as: UTF8.self)
+        self.record(.customerUpdated(id: id, name: name, email: email, attributes: attributes))
+        return self.customers[id] ?? known
+    }
+
+    private static func check(_ document: Document) throws(Refusal) -> (name: String, email: String) {
+        switch document.type {
+        case "IndividualCustomer": try Self.checkIndividual(document.attributes)
+        case "BusinessCustomer": try Self.checkBusiness(document.attributes)
+        default: throw .badRequest("data.type \(document.type) is not supported")
+        }
     }
 
     private static func checkIndividual(_ fields: Fields) throws(Refusal) -> (name: String, email: String) {

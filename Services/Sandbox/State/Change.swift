@@ -3,6 +3,7 @@
 /// Replaying all lines rebuilds the state.
 enum Change: Codable, Sendable {
     case customer(Customer)
+    case customerUpdated(id: String, name: String, email: String, attributes: String)
     case verificationStarted(customerID: String, plan: VerificationPlan)
     case verificationEnded(customerID: String, plan: VerificationPlan)
     case account(Account)

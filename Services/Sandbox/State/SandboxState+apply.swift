@@ -7,6 +7,8 @@ extension SandboxState {
     mutating func apply(_ change: Change) {
         switch change {
         case .customer(let customer): self.add(customer)
+        case .customerUpdated(let id, let name, let email, let attributes):
+            self.update(id, name: name, email: email, attributes: attributes)
         case .verificationStarted(let id, let plan):
             self.customers[id]?.verification = "pending"
             self.customers[id]?.plan = plan
@@ -48,6 +50,15 @@ extension SandboxState {
         self.customerOrder.append(customer.id)
         self.customerByEmail[customer.email.lowercased()] = customer.id
         self.log.append(LogEntry(kind: .customer, id: customer.id, at: customer.createdAt, status: customer.type))
+    }
+
+    private mutating func update(_ id: String, name: String, email: String, attributes: String) {
+        if let old = self.customers[id]?.email { self.customerByEmail[old.lowercased()] = nil }
+        self.customerByEmail[email.lowercased()] = id
+        self.customers[id]?.name = name
+        self.customers[id]?.email = email
+        self.customers[id]?.attributes = attributes
+        self.note(.customer, id, status: "updated")
     }
 
     private mutating func add(_ account: Account) {

@@ -9,6 +9,8 @@ final class FakeProvider: CustomerProvider {
     struct State: Sendable {
         var customers: [(email: String, snapshot: CustomerSnapshot)] = []
         var verificationsStarted: [String] = []
+        /// Address and last name, or name of the business, of each update.
+        var updates: [String] = []
         var counterparties: [String: Counterparty] = [:]
         var accounts: [String: String] = [:]
         var banks = [
@@ -17,6 +19,8 @@ final class FakeProvider: CustomerProvider {
         ]
         /// Thrown once, after the call took effect.
         var loseNextAnswer = false
+        /// Called once, before a customer is made.
+        var beforeCreation: (@Sendable () async -> Void)?
         /// Thrown instead of taking effect.
         var refuseNext: AnchorError?
     }
@@ -25,10 +29,15 @@ final class FakeProvider: CustomerProvider {
 
     var customers: [CustomerSnapshot] { self.state.withLock { $0.customers.map(\.snapshot) } }
     var verificationsStarted: [String] { self.state.withLock { $0.verificationsStarted } }
+    var updates: [String] { self.state.withLock { $0.updates } }
     var counterpartyCount: Int { self.state.withLock { $0.counterparties.count } }
 
     func loseNextAnswer() { self.state.withLock { $0.loseNextAnswer = true } }
     func refuseNext(_ error: AnchorError) { self.state.withLock { $0.refuseNext = error } }
+    func onNextCreation(_ body: @escaping @Sendable () async -> Void) {
+        self.state.withLock { $0.beforeCreation = body }
+    }
+
     func addAccount(_ number: String, holder: String) { self.state.withLock { $0.accounts[number] = holder } }
 
     func addCustomer(email: String, metadata: [String: String]) {
@@ -45,7 +54,8 @@ final class FakeProvider: CustomerProvider {
         _ customer: IndividualCustomer,
         deadline: Duration?
     ) async throws(AnchorError) -> CustomerSnapshot {
-        try self.create(customer.email, .individual, customer.metadata)
+        await self.state.withLock { $0.takeBeforeCreation() }?()
+        return try self.create(customer.email, .individual, customer.metadata)
     }
 
     func createBusinessCustomer(
@@ -69,6 +79,37 @@ final class FakeProvider: CustomerProvider {
             return state.takeLoss() ? .failure(.timedOut(sent: true)) : .success(snapshot)
         }
         return try result.get()
+    }
+
+    func updateIndividualCustomer(
+        id: String,
+        _ customer: IndividualCustomer,
+        deadline: Duration?
+    ) async throws(AnchorError) {
+        try self.update(id, customer.email, customer.fullName.lastName)
+    }
+
+    func updateBusinessCustomer(
+        id: String,
+        _ customer: BusinessCustomer,
+        deadline: Duration?
+    ) async throws(AnchorError) {
+        try self.update(id, customer.contact.email, customer.detail.businessName)
+    }
+
+    private func update(_ id: String, _ email: String, _ name: String) throws(AnchorError) {
+        let result = self.state.withLock { state -> Result<Void, AnchorError> in
+            if let refusal = state.takeRefusal() { return .failure(refusal) }
+            for index in state.customers.indices where state.customers[index].snapshot.id == id {
+                guard state.customers[index].snapshot.verification != .approved else {
+                    return .failure(.refused(status: 412, title: "Precondition Failed", code: .precondition))
+                }
+                state.customers[index].email = email
+            }
+            state.updates.append("\(email) \(name)")
+            return .success(())
+        }
+        try result.get()
     }
 
     func customer(id: String, deadline: Duration?) async throws(AnchorError) -> CustomerSnapshot {
@@ -144,6 +185,11 @@ extension FakeProvider.State {
     mutating func takeLoss() -> Bool {
         defer { self.loseNextAnswer = false }
         return self.loseNextAnswer
+    }
+
+    mutating func takeBeforeCreation() -> (@Sendable () async -> Void)? {
+        defer { self.beforeCreation = nil }
+        return self.beforeCreation
     }
 
     mutating func takeRefusal() -> AnchorError? {

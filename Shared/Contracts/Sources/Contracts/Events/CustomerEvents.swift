@@ -84,6 +84,34 @@ public struct CustomerRejected: EventData {
     }
 }
 
+/// The provider did not take the details of a user: until others come, nothing is verified.
+///
+/// Published by customer.
+public struct CustomerDetailsRefused: EventData {
+    /// `customer.details_refused`.
+    public static let type: EventType = "customer.details_refused"
+
+    /// The person or business.
+    public var userID: UUID
+    /// A code, never free text.
+    public var reason: String
+    /// The sequence of the event that brought the details: newer ones are not meant.
+    public var detailsSequence: Int64
+
+    /// Puts the values together.
+    public init(userID: UUID, reason: String, detailsSequence: Int64) {
+        self.userID = userID
+        self.reason = reason
+        self.detailsSequence = detailsSequence
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case reason
+        case detailsSequence = "details_sequence"
+    }
+}
+
 /// A bank account was verified and belongs to the user.
 ///
 /// Published by customer.

@@ -58,7 +58,7 @@ public enum EventCatalogue {
             .subscription,
             .notification
         ),
-        EventDefinition(UserDetailsProvided.self, from: .auth, about: .user, to: .customer),
+        EventDefinition(UserDetailsProvided.self, from: .auth, about: .user, to: .customer, .notification),
         EventDefinition(
             UserErased.self,
             from: .auth,
@@ -80,6 +80,7 @@ public enum EventCatalogue {
         EventDefinition(DeviceRevoked.self, from: .auth, about: .user, to: .transaction, .subscription, .notification),
         EventDefinition(AuthHeartbeat.self, from: .auth, about: .service, to: .transaction),
         EventDefinition(CustomerCreated.self, from: .customer, about: .user, to: .notification, .account),
+        EventDefinition(CustomerDetailsRefused.self, from: .customer, about: .user, to: .auth),
         EventDefinition(UserSettingsChanged.self, from: .customer, about: .user, to: .transaction),
         EventDefinition(UserRestricted.self, from: .customer, about: .user, to: .transaction, .notification),
         EventDefinition(BeneficiaryAdded.self, from: .customer, about: .user, to: .transaction),

@@ -213,3 +213,48 @@ public struct OnboardingResponse: Codable, Sendable, Hashable {
         case status
     }
 }
+
+/// The answer to GET /onboarding/status.
+public struct OnboardingStatusResponse: Codable, Sendable, Hashable {
+    /// Why verification failed.
+    public struct Reason: Codable, Sendable, Hashable {
+        /// For the app; more may come.
+        public var code: String
+        /// For the person: what to do now.
+        public var detail: String
+
+        /// Puts the values together.
+        public init(code: String, detail: String) {
+            self.code = code
+            self.detail = detail
+        }
+    }
+
+    /// The user.
+    public var userID: UUID
+    /// Lower case.
+    public var username: String
+    /// `personal` or `merchant`.
+    public var accountType: String
+    /// `awaiting_details`, `pending`, `awaiting_document`, `manual_review`, `approved` or `rejected`.
+    public var status: String
+    /// With `rejected`.
+    public var reason: Reason?
+
+    /// Puts the values together.
+    public init(userID: UUID, username: String, accountType: String, status: String, reason: Reason? = nil) {
+        self.userID = userID
+        self.username = username
+        self.accountType = accountType
+        self.status = status
+        self.reason = reason
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case username
+        case accountType = "account_type"
+        case status
+        case reason
+    }
+}
