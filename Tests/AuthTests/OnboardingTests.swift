@@ -63,6 +63,34 @@ struct OnboardingTests {
         }
     }
 
+    @Test("of two names that look alike only the first is given out")
+    func lookalike() async throws {
+        try await withAuth { world in
+            try await world.onboard("user_ada", Sample.personal("adal"))
+            for name in ["ADAL", "adaI", "ada1"] {
+                await #expect(throws: AuthError.usernameTaken) {
+                    try await world.onboard("user_other", Sample.personal(name))
+                }
+            }
+            try await world.onboard("user_other", Sample.personal("adah"))
+        }
+    }
+
+    @Test("the database and the code see the same look-alikes")
+    func skeletons() async throws {
+        try await withAuth { world in
+            let letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+            var names = letters.map { "x\($0)y" } + ["rnrn", "rrnn", "vvv", "vvvv", "rnvv", "vrnv", "1rn1", "0i8152"]
+            // Every pair of letters, so that joined ones are met on both sides.
+            names += letters.map { first in String(letters.flatMap { [first, $0] }.prefix(20)) }
+            let sql: SQL = "SELECT n, username_skeleton(n) FROM unnest(\(names)::text[]) AS n"
+            for row in try await world.work.client.query(sql) {
+                let (name, skeleton) = try row.decode(String.self, String.self)
+                #expect(try Username(name).skeleton == skeleton, "\(name)")
+            }
+        }
+    }
+
     @Test("one user who signs up eight times at once does so once, and is never told the username is taken")
     func doubleClick() async throws {
         try await withAuth { world in

@@ -24,9 +24,35 @@ struct UsernameTests {
         #expect(throws: FieldProblem(pointer: "/username", rule: .username)) { try Username(typed) }
     }
 
-    @Test("reserved names are refused in any case", arguments: ["admin", "Transfa", "SUPPORT", "wallet"])
+    @Test(
+        "reserved names are refused in any case, with digits for letters, and the company's name in any other",
+        arguments: [
+            "admin", "Transfa", "SUPPORT", "wallet", "adm1n", "4dmin", "AdmIn", "supp0rt", "5upport", "paypaI",
+            "PAYPA1", "payrnent", "vvallet", "transfahq", "mytr4nsfa", "iamTRAN5FA", "gtb4nk", "0pay", "h3lp",
+        ]
+    )
     func reserved(typed: String) {
         #expect(throws: FieldProblem(pointer: "/username", rule: .reservedUsername)) { try Username(typed) }
+    }
+
+    @Test(
+        "a name that only resembles a reserved one is free",
+        arguments: ["adminah", "helper", "opayemi", "banke", "ubah"]
+    )
+    func resembling(typed: String) throws {
+        #expect(try Username(typed).text == typed)
+    }
+
+    @Test(
+        "names that look alike have one skeleton, others have their own",
+        arguments: [
+            ("bola", "b0la", true), ("bola", "bo1a", true), ("bola", "boIa", true), ("zara5", "2aras", true),
+            ("burna", "buma", true), ("evve", "ewe", true), ("abiola8", "ab1olab", true), ("ada3", "adae", false),
+            ("ada4", "adaa", false), ("ada12", "ada13", false), ("tunde", "tunda", false), ("ada6", "ada9", false),
+        ]
+    )
+    func skeletons(one: String, other: String, isAlike: Bool) throws {
+        #expect((try Username(one).skeleton == Username(other).skeleton) == isAlike)
     }
 
     @Test("every reserved name would otherwise be a username")

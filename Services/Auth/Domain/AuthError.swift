@@ -2,7 +2,7 @@ import Foundation
 
 /// Why auth says no.
 enum AuthError: Error, Hashable, Sendable {
-    /// Somebody else has the username.
+    /// Somebody else has the username, or one that looks like it.
     case usernameTaken
     /// The user has signed up before.
     case alreadyOnboarded

@@ -6,7 +6,11 @@ extension AuthError: APIErrorConvertible {
     var apiError: APIError {
         switch self {
         case .usernameTaken:
-            .conflict("username_taken", detail: "Somebody else has this username.", source: .pointer("/username"))
+            .conflict(
+                "username_taken",
+                detail: "Somebody else has this username, or one that looks like it.",
+                source: .pointer("/username")
+            )
         case .alreadyOnboarded: .conflict("already_onboarded", detail: "This user has signed up before.")
         case .notOnboarded: APIError(.notFound, code: "not_onboarded", detail: "This user has not signed up.")
         case .alreadyVerified:

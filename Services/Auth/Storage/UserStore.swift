@@ -28,7 +28,9 @@ struct UserStore: Sendable {
                 """
             )
             guard !rows.isEmpty else { throw AuthError.alreadyOnboarded }
-        } catch let error as PostgresError where error.isUniqueViolation("users_username_unique") {
+        } catch let error as PostgresError
+            where error.isUniqueViolation("users_username_unique") || error.isUniqueViolation("users_username_skeleton")
+        {
             throw AuthError.usernameTaken
         }
     }
