@@ -54,6 +54,7 @@ struct AuthParts {
         ).add(to: group)
         PINController(
             setPIN: SetPIN(database: requests, users: users, pins: pins, hasher: hasher, check: checkPIN),
+            resetPIN: ResetPIN(database: requests, users: users, pins: pins, hasher: hasher, clock: self.host.clock),
             issueApproval: IssueApproval(
                 check: checkPIN,
                 signer: self.configuration.signer,

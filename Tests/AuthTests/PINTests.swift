@@ -1,3 +1,4 @@
+import Foundation
 import Messaging
 import Primitives
 import ServiceTestSupport
@@ -77,6 +78,48 @@ struct PINTests {
             await #expect(throws: AuthError.pinInvalid(attemptsLeft: 4)) {
                 try await world.checkPIN(try self.pin("4821"), of: self.ada, cause: Cause())
             }
+        }
+    }
+
+    @Test("a forgotten PIN is replaced for who has just signed in, the lockout ends, and it is said once")
+    func reset() async throws {
+        try await self.withPIN("4821") { world in
+            for _ in 0..<PINLock.limit {
+                _ = try? await world.checkPIN(try self.pin("0000"), of: self.ada, cause: Cause())
+            }
+            await #expect(throws: AuthError.pinLocked(secondsLeft: 900)) {
+                try await world.checkPIN(try self.pin("4821"), of: self.ada, cause: Cause())
+            }
+            let new = try self.pin("777777")
+            try await world.resetPIN(new, of: self.ada, provenAt: world.clock.now, cause: Cause())
+            try await world.checkPIN(new, of: self.ada, cause: Cause())
+            await #expect(throws: AuthError.pinInvalid(attemptsLeft: 4)) {
+                try await world.checkPIN(try self.pin("4821"), of: self.ada, cause: Cause())
+            }
+            #expect(try await world.said() == ["user.created", "pin.reset"])
+        }
+    }
+
+    @Test("a PIN is not reset for an old sign-in, an unknown one, a user without a PIN or nobody")
+    func noReset() async throws {
+        try await self.withPIN("4821") { world in
+            let new = try self.pin("777777")
+            let old = world.clock.now.addingTimeInterval(-ResetPIN.freshness - 1)
+            for proof in [old, nil] {
+                await #expect(throws: AuthError.reverificationRequired) {
+                    try await world.resetPIN(new, of: self.ada, provenAt: proof, cause: Cause())
+                }
+            }
+            let now = world.clock.now
+            try await world.onboard("user_bola", Sample.personal("bola"))
+            for (subject, error) in [("user_bola", AuthError.pinNotSet), ("user_nobody", .notOnboarded)] {
+                await #expect(throws: error) {
+                    let user = UserID(clerkSubject: subject)
+                    try await world.resetPIN(new, of: user, provenAt: now, cause: Cause())
+                }
+            }
+            try await world.checkPIN(try self.pin("4821"), of: self.ada, cause: Cause())
+            #expect(try await world.said() == ["user.created", "user.created"])
         }
     }
 

@@ -57,6 +57,7 @@ let eventSamples: [EventSample] = [
             reason: "no_slot"
         )
     ),
+    check(PINReset(userID: sampleID, resetID: sampleID, resetAt: "2026-11-21T01:07:05.123Z")),
     check(CustomerDetailsRefused(userID: sampleID, reason: "email_in_use", detailsSequence: 2)),
     check(
         BeneficiaryAdded(

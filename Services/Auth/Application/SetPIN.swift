@@ -16,7 +16,7 @@ struct SetPIN: Sendable {
     func callAsFunction(_ pin: PIN, current: PIN?, of user: UserID, cause: Cause) async throws {
         guard let current else { return try await self.first(pin, of: user, cause: cause) }
         let old = try await self.check(current, of: user, cause: cause)
-        let new = try await self.hash(pin)
+        let new = try await self.hasher.hashOrBusy(pin)
         let isReplaced = try await self.database.transaction(as: user, cause: cause) { transaction in
             try await self.pins.replace(old, by: new, of: user, in: transaction)
         }
@@ -27,18 +27,10 @@ struct SetPIN: Sendable {
         guard try await self.users.find(user, on: self.database) != nil else { throw AuthError.notOnboarded }
         // Asked before hashing: a hash is too dear to throw away.
         guard try await !self.pins.exists(user, on: self.database) else { throw AuthError.currentPINRequired }
-        let hash = try await self.hash(pin)
+        let hash = try await self.hasher.hashOrBusy(pin)
         let isSet = try await self.database.transaction(as: user, cause: cause) { transaction in
             try await self.pins.insert(hash, for: user, in: transaction)
         }
         guard isSet else { throw AuthError.currentPINRequired }
-    }
-
-    private func hash(_ pin: PIN) async throws -> String {
-        do {
-            return try await self.hasher.hash(pin.digits)
-        } catch {
-            throw error.isRefusalOfWork ? AuthError.busy : error
-        }
     }
 }

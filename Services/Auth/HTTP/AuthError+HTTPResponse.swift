@@ -25,6 +25,8 @@ extension AuthError: APIErrorConvertible {
         case .pinInvalid(let left): .forbidden("pin_invalid", detail: "The PIN is wrong. Attempts left: \(left).")
         case .pinLocked(let seconds): Self.locked(seconds)
         case .pinChanged: .conflict("pin_changed", detail: "The PIN was changed at the same moment.")
+        case .reverificationRequired:
+            .forbidden("reverification_required", detail: "Sign in again, then send this within ten minutes.")
         case .busy: .tooManyRequests("busy", retryAfter: 1)
         case .deviceNotFound, .keyNotFound: .notFound
         case .tooManyDevices: .refused("too_many_devices", detail: "At most \(Device.limit) devices may be active.")

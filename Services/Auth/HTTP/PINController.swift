@@ -8,11 +8,13 @@ import ServiceKit
 /// approvals of one request are harmless, for the request itself has its key.
 struct PINController: Sendable {
     let setPIN: SetPIN
+    let resetPIN: ResetPIN
     let issueApproval: IssueApproval
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
         group.put("/pin") { try await self.put($0, $1) }
+        group.post("/pin/reset") { try await self.reset($0, $1) }
         group.post("/approvals") { try await self.postApproval($0, $1) }
     }
 
@@ -22,6 +24,14 @@ struct PINController: Sendable {
         let pin = try PIN(body.pin, pointer: "/pin")
         let current = try body.currentPin.map { try PIN($0, pointer: "/current_pin") }
         try await self.setPIN(pin, current: current, of: user, cause: context.cause)
+        return .noContent
+    }
+
+    private func reset(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let identity = try context.requireIdentity()
+        let body = try await request.decodeBody(as: PINResetRequest.self, context: context)
+        let pin = try PIN(body.pin, pointer: "/pin")
+        try await self.resetPIN(pin, of: identity.userID, provenAt: identity.provenAt, cause: context.cause)
         return .noContent
     }
 

@@ -66,6 +66,18 @@ struct PINStore: Sendable {
         return !rows.isEmpty
     }
 
+    /// Replaces whatever PIN there is and forgets wrong attempts; false when there is none.
+    func reset(_ hash: String, of user: UserID, in transaction: EventTransaction) async throws -> Bool {
+        let rows = try await transaction.query(
+            """
+            UPDATE pins SET hash = \(hash), failed_attempts = 0, lockouts = 0, locked_until = NULL,
+                updated_at = \(transaction.now)
+            WHERE user_id = \(user.uuid) RETURNING user_id
+            """
+        )
+        return !rows.isEmpty
+    }
+
     /// Removes the PIN.
     func delete(_ user: UserID, in transaction: EventTransaction) async throws {
         try await transaction.query("DELETE FROM pins WHERE user_id = \(user.uuid)")

@@ -37,6 +37,17 @@ extension Notice {
         )
     }
 
+    /// Somebody, hopefully the user, replaced the PIN.
+    static func pinReset(_ data: PINReset) -> Notice {
+        Notice(
+            data.userID,
+            "pin.reset",
+            "PIN Reset",
+            "Your PIN was reset. If this was not you, sign out everywhere and contact support now.",
+            about: data.resetID.lowercased
+        )
+    }
+
     /// What the user may do changed.
     static func restricted(_ data: UserRestricted) -> Notice {
         let sentence =

@@ -19,6 +19,7 @@ enum NotificationHandlers {
         writer.on(AccountOpened.self, in: &handlers) { [.walletReady($0)] }
         writer.on(DeviceRegistered.self, in: &handlers) { [.deviceRegistered($0)] }
         writer.on(DeviceRevoked.self, in: &handlers) { [.deviceRevoked($0)] }
+        writer.on(PINReset.self, in: &handlers) { [.pinReset($0)] }
         writer.on(UserRestricted.self, in: &handlers) { [.restricted($0)] }
         writer.on(WalletCredited.self, in: &handlers) { data in Notice.credited(data).map { [$0] } ?? [] }
         writer.on(TransactionCompleted.self, in: &handlers) { Notice.completed($0) }

@@ -48,6 +48,7 @@ enum TransactionHandlers {
         handlers.on(BeneficiaryDefaulted.self) { try await model.defaulted($0, $1) }
         handlers.on(DeviceRegistered.self) { try await model.registered($0, $1) }
         handlers.on(DeviceRevoked.self) { try await model.revoked($0, $1) }
+        handlers.on(PINReset.self) { try await model.pinReset($0, $1) }
     }
 
     private static func addHeartbeats(to handlers: inout EventHandlers, _ model: ReadModelStore) {

@@ -174,6 +174,21 @@ struct ReadModelStore: Sendable {
         )
     }
 
+    /// A reset PIN counts as a new device without a key: it approves nothing by itself, and what PINs approve is capped
+    /// by the newest device.
+    func pinReset(_ event: Event<PINReset>, _ transaction: EventTransaction) async throws {
+        guard let moment = Timestamp.parse(event.data.resetAt) else { throw EventProblem.undecodableData }
+        try await self.ensure(event.data.userID, transaction)
+        let noKey: [UInt8] = []
+        try await transaction.stage(
+            """
+            INSERT INTO devices AS d (id, user_id, public_key, activated_at, auth_sequence)
+            VALUES (\(event.data.resetID), \(event.data.userID), \(noKey), \(moment), \(event.attributes.sequence))
+            ON CONFLICT (id) DO NOTHING
+            """
+        )
+    }
+
     // MARK: Others
 
     /// A clock that runs ahead elsewhere must not make what is known here look fresh for longer.

@@ -11,6 +11,8 @@ public import Primitives
 /// from templates carry the same signature and none).
 public final class ClerkVerifier: TokenVerifier {
     private static let skew: TimeInterval = 5
+    /// In minutes; older ones prove nothing, and need no arithmetic.
+    private static let oldestProof: Int64 = 60 * 24 * 365
 
     private let settings: ClerkSettings
     private let keys: KeySetCache<RS256Key>
@@ -59,7 +61,21 @@ public final class ClerkVerifier: TokenVerifier {
             let subject = claims["sub"]?.string, !subject.isEmpty, subject.utf8.count <= 255
         else { return nil }
         let user = UserID(clerkSubject: subject)
-        return (Identity(userID: user, clerkSubject: subject, sessionID: session), expiry)
+        let identity = Identity(
+            userID: user,
+            clerkSubject: subject,
+            sessionID: session,
+            provenAt: Self.provenAt(claims["fva"], issuedAt: issuedAt)
+        )
+        return (identity, expiry)
+    }
+
+    /// `fva`: minutes since the first and the second factor when the token was made; -1 for one that was not used.
+    private static func provenAt(_ ages: StrictJSON?, issuedAt: TimeInterval) -> Date? {
+        guard case .array(let ages) = ages, ages.count == 2, let first = ages[0].integer, let second = ages[1].integer,
+            first >= 0, second >= -1, max(first, second) < Self.oldestProof
+        else { return nil }
+        return Date(timeIntervalSince1970: issuedAt - Double(60 * max(first, second)))
     }
 
     private func isActive(_ notBefore: StrictJSON?, now: TimeInterval) -> Bool {

@@ -1,3 +1,4 @@
+public import Foundation
 public import Primitives
 
 /// Who sends a request, as a verified session token says.
@@ -8,12 +9,18 @@ public struct Identity: Hashable, Sendable {
     public let clerkSubject: String
     /// The identity provider's id of the session.
     public let sessionID: String
+    /// When the user last gave a password, a code or whatever else the sign-in asks for: with several factors, the time
+    /// of the one that is longest ago.
+    ///
+    /// Nil when the token does not say.
+    public let provenAt: Date?
 
     /// Puts an identity together; only verifiers and tests do.
-    public init(userID: UserID, clerkSubject: String, sessionID: String) {
+    public init(userID: UserID, clerkSubject: String, sessionID: String, provenAt: Date? = nil) {
         self.userID = userID
         self.clerkSubject = clerkSubject
         self.sessionID = sessionID
+        self.provenAt = provenAt
     }
 }
 

@@ -29,6 +29,9 @@ struct AuthWorld: ServiceWorld {
     var setPIN: SetPIN {
         SetPIN(database: self.requests, users: self.users, pins: self.pins, hasher: self.hasher, check: self.checkPIN)
     }
+    var resetPIN: ResetPIN {
+        ResetPIN(database: self.requests, users: self.users, pins: self.pins, hasher: self.hasher, clock: self.clock)
+    }
     var registerDevice: RegisterDevice { RegisterDevice(users: self.users, devices: self.devices, vault: self.vault) }
 
     /// How many rows a table has.

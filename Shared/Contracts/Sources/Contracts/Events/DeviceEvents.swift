@@ -59,3 +59,31 @@ public struct DeviceRevoked: EventData {
         case revokedAt = "revoked_at"
     }
 }
+
+/// The PIN was replaced without the old one, by somebody who had just signed in.
+///
+/// Published by auth.
+public struct PINReset: EventData {
+    /// `pin.reset`.
+    public static let type: EventType = "pin.reset"
+
+    /// The person or business.
+    public var userID: UUID
+    /// Names this reset.
+    public var resetID: UUID
+    /// RFC 3339, UTC; what a PIN approves has a lower limit on the first day from here.
+    public var resetAt: String
+
+    /// Puts the values together.
+    public init(userID: UUID, resetID: UUID, resetAt: String) {
+        self.userID = userID
+        self.resetID = resetID
+        self.resetAt = resetAt
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case resetID = "reset_id"
+        case resetAt = "reset_at"
+    }
+}

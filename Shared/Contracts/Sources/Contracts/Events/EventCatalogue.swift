@@ -78,6 +78,7 @@ public enum EventCatalogue {
             .notification
         ),
         EventDefinition(DeviceRevoked.self, from: .auth, about: .user, to: .transaction, .subscription, .notification),
+        EventDefinition(PINReset.self, from: .auth, about: .user, to: .transaction, .notification),
         EventDefinition(AuthHeartbeat.self, from: .auth, about: .service, to: .transaction),
         EventDefinition(CustomerCreated.self, from: .customer, about: .user, to: .notification, .account),
         EventDefinition(CustomerDetailsRefused.self, from: .customer, about: .user, to: .auth),

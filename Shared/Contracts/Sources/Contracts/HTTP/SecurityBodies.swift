@@ -19,6 +19,17 @@ public struct PINRequest: Codable, Sendable, Hashable {
     }
 }
 
+/// POST /pin/reset.
+public struct PINResetRequest: Codable, Sendable, Hashable {
+    /// The new PIN, 4 to 6 digits.
+    public var pin: String
+
+    /// Puts the values together.
+    public init(pin: String) {
+        self.pin = pin
+    }
+}
+
 /// POST /approvals: asks for a token that approves one request.
 public struct ApprovalRequest: Codable, Sendable, Hashable {
     /// The PIN.
