@@ -144,6 +144,17 @@ struct CustomerRefusalTests {
         }
     }
 
+    @Test("a trade without its category is refused", arguments: ["Agriculture", "A-B-C", "Food and drink"])
+    func industry(_ name: String) async throws {
+        try await withSandbox { sandbox in
+            var business = Samples.business(email: "shop@transfa.test")
+            business.detail.industry = name
+            await #expect(throws: AnchorError.refused(status: 400, title: "Bad Request", code: .other)) {
+                try await sandbox.client.createBusinessCustomer(business)
+            }
+        }
+    }
+
     @Test("owners whose shares do not add up to 100 are refused")
     func owners() async throws {
         try await withSandbox { sandbox in

@@ -23,6 +23,7 @@ enum FieldRule: String, Hashable, Sendable, CaseIterable {
     case adult
     case registrationNumber
     case registrationType
+    case industry
     case email
     case phone
     case gender
@@ -48,6 +49,7 @@ enum FieldRule: String, Hashable, Sendable, CaseIterable {
         case .adult: "The person must be 18 or older."
         case .registrationNumber: "A registration number is 1 to 20 letters, digits, hyphens or slashes."
         case .registrationType: "The registration type is not one that the provider knows."
+        case .industry: "An industry is a category and a trade, such as Agriculture-AgriculturalCooperatives."
         case .email: "An e-mail address is needed."
         case .phone: "A phone number has eleven digits and begins with 0."
         case .gender: "Gender is Male, Female or Others."
@@ -67,7 +69,7 @@ enum FieldRule: String, Hashable, Sendable, CaseIterable {
         case .reservedUsername: "username_reserved"
         case .adult: "under_age"
         case .username, .accountType, .text, .fullName, .elevenDigits, .date, .pastDate, .registrationNumber,
-            .registrationType, .email, .phone, .gender, .pin, .method, .path, .bodyHash, .publicKey:
+            .registrationType, .industry, .email, .phone, .gender, .pin, .method, .path, .bodyHash, .publicKey:
             "invalid_value"
         }
     }

@@ -53,7 +53,7 @@ extension KYBDetails {
             }
             checked.registrationType = type
         }
-        if let industry = self.industry { checked.industry = try field.text("industry", industry, 2...100) }
+        if let industry = self.industry { checked.industry = try Self.industry(industry, field) }
         if let date = self.dateOfRegistration {
             checked.dateOfRegistration = try field.pastDate("date_of_registration", date, today: today).description
         }
@@ -64,6 +64,16 @@ extension KYBDetails {
             checked.director = try director.checked(FieldCheck(pointer: "\(field.pointer)/director"), today: today)
         }
         return checked
+    }
+
+    /// The provider's list is not published; its form is: a category, a hyphen or underscore, a trade.
+    private static func industry(_ value: String, _ field: FieldCheck) throws(FieldProblem) -> String {
+        let text = try field.text("industry", value, 3...100, else: .industry)
+        let parts = text.split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isLetter) }) else {
+            throw field.fail("industry", .industry)
+        }
+        return text
     }
 
     private static func registrationNumber(_ value: String, _ field: FieldCheck) throws(FieldProblem) -> String {

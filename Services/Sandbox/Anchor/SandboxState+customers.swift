@@ -72,7 +72,12 @@ extension SandboxState {
         let address = try fields.object("address")
         for key in ["country", "state"] { _ = try address.text(key) }
         let detail = try fields.object("basicDetail")
-        for key in ["industry", "country", "description"] { _ = try detail.text(key) }
+        for key in ["country", "description"] { _ = try detail.text(key) }
+        // The list itself is not published; its words have a category in front.
+        guard
+            try detail.text("industry").split(omittingEmptySubsequences: false, whereSeparator: { "-_".contains($0) })
+                .count == 2
+        else { throw .badRequest("industry is not one of the accepted values") }
         _ = try detail.word("registrationType", of: Self.registrationTypes)
         _ = try detail.digits("businessBvn", count: 11)
         _ = try detail.date("dateOfRegistration")
