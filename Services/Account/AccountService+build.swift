@@ -30,7 +30,7 @@ struct AccountParts {
     func wired() throws -> ServiceParts {
         let messaging = try self.host.messaging(as: .account) { _, work in
             MessagingRuntime.Plan(
-                handlers: AccountHandlers.make(accounts: self.accounts),
+                handlers: AccountHandlers.make(accounts: self.accounts, forget: self.host.dataKeys.forget),
                 jobs: self.jobs(work),
                 schedules: [SweepSchedule.make(self.accounts)]
             )

@@ -21,60 +21,102 @@ extension ServiceDefinition {
 struct AuthParts {
     let host: ServiceHost
     let configuration: AuthConfiguration
+    let users = UserStore()
+    let pins = PINStore()
+    let devices = DeviceStore()
+    let clerkWebhooks = ClerkWebhookStore()
+    let vault: KeyVault
 
     init(host: ServiceHost) throws {
         self.host = host
         self.configuration = try AuthConfiguration(host.settings.reader)
+        self.vault = KeyVault(keys: DataKeyStore(), ring: self.configuration.masterKeys)
     }
 
     func wired() throws -> ServiceParts {
-        let users = UserStore()
-        let pins = PINStore()
-        let devices = DeviceStore()
-        let vault = KeyVault(keys: DataKeyStore(), ring: self.configuration.masterKeys)
+        let eraseUser = EraseUser(users: self.users, keys: self.vault.keys, pins: self.pins, devices: self.devices)
+        let eraseClosed = EraseClosedProfiles(
+            users: self.users,
+            webhooks: self.clerkWebhooks,
+            eraseUser: eraseUser,
+            retention: self.configuration.profileRetention
+        )
         let messaging = try self.host.messaging(as: .auth) { _, _ in
-            MessagingRuntime.Plan(handlers: AuthHandlers.make(users: users), schedules: [Heartbeat.schedule])
+            MessagingRuntime.Plan(
+                handlers: AuthHandlers.make(users: self.users, eraseClosed: eraseClosed),
+                schedules: [Heartbeat.schedule, eraseClosed.schedule]
+            )
         }
-        let requests = messaging.requests
+        let router = self.host.router()
+        self.clerkController(messaging.work).add(to: router)
+        self.addUsers(to: router.group().add(middleware: self.host.authentication()), messaging.requests)
+        let operations = InternalController(
+            database: messaging.work,
+            vault: self.vault,
+            signer: self.configuration.signer,
+            eraseUser: eraseUser
+        )
+        return ServiceParts(router: router, messaging: messaging) { operations.add(to: $0) }
+    }
+
+    private func clerkController(_ work: EventDatabase) -> ClerkWebhookController {
+        ClerkWebhookController(
+            secrets: self.configuration.webhookSecrets,
+            takeMessage: TakeClerkMessage(
+                database: work,
+                webhooks: self.clerkWebhooks,
+                closeProfile: CloseProfile(users: self.users, pins: self.pins, devices: self.devices)
+            ),
+            clock: self.host.clock
+        )
+    }
+
+    /// What people do with a session.
+    private func addUsers(to group: RouterGroup<AppRequestContext>, _ requests: EventDatabase) {
         let hasher = PINHasher(pepper: self.configuration.pepper)
-        let checkPIN = CheckPIN(database: requests, pins: pins, hasher: hasher)
+        let checkPIN = CheckPIN(database: requests, pins: self.pins, hasher: hasher)
         let mutation = Mutation(
             database: requests,
             executor: self.host.idempotency(),
             index: self.configuration.fingerprints
         )
-        let router = self.host.router()
-        let group = router.group().add(middleware: self.host.authentication())
         OnboardingController(
             mutation: mutation,
-            onboard: Onboard(users: users, vault: vault),
-            provideDetails: ProvideDetails(users: users, vault: vault),
-            users: users,
+            onboard: Onboard(users: self.users, vault: self.vault),
+            provideDetails: ProvideDetails(users: self.users, vault: self.vault),
+            users: self.users,
             clock: self.host.clock
         ).add(to: group)
+        self.pinController(requests, hasher, checkPIN).add(to: group)
+        DeviceController(
+            mutation: mutation,
+            checkPIN: checkPIN,
+            registerDevice: RegisterDevice(users: self.users, devices: self.devices, vault: self.vault),
+            listDevices: ListDevices(database: requests, devices: self.devices, vault: self.vault),
+            revokeDevice: RevokeDevice(devices: self.devices)
+        ).add(to: group)
+    }
+
+    private func pinController(
+        _ requests: EventDatabase,
+        _ hasher: PINHasher,
+        _ checkPIN: CheckPIN
+    ) -> PINController {
         PINController(
-            setPIN: SetPIN(database: requests, users: users, pins: pins, hasher: hasher, check: checkPIN),
-            resetPIN: ResetPIN(database: requests, users: users, pins: pins, hasher: hasher, clock: self.host.clock),
+            setPIN: SetPIN(database: requests, users: self.users, pins: self.pins, hasher: hasher, check: checkPIN),
+            resetPIN: ResetPIN(
+                database: requests,
+                users: self.users,
+                pins: self.pins,
+                hasher: hasher,
+                clock: self.host.clock
+            ),
             issueApproval: IssueApproval(
                 check: checkPIN,
                 signer: self.configuration.signer,
                 clock: self.host.clock,
                 ids: self.host.ids
             )
-        ).add(to: group)
-        DeviceController(
-            mutation: mutation,
-            checkPIN: checkPIN,
-            registerDevice: RegisterDevice(users: users, devices: devices, vault: vault),
-            listDevices: ListDevices(database: requests, devices: devices, vault: vault),
-            revokeDevice: RevokeDevice(devices: devices)
-        ).add(to: group)
-        let operations = InternalController(
-            database: messaging.work,
-            vault: vault,
-            signer: self.configuration.signer,
-            eraseUser: EraseUser(users: users, keys: vault.keys, pins: pins, devices: devices)
         )
-        return ServiceParts(router: router, messaging: messaging) { operations.add(to: $0) }
     }
 }

@@ -11,6 +11,23 @@ struct AuthConfiguration: Sendable {
     /// Keys the hashes of requests.
     let fingerprints: BlindIndex
 
+    /// Of the webhook that Clerk sends, several while one is being replaced.
+    let webhookSecrets: [SvixSecret]
+    /// How long a closed profile is kept.
+    let profileRetention: Duration
+
+    static let webhookSecretSetting = SettingKey(
+        "CLERK_WEBHOOK_SECRET",
+        .text,
+        secret: true,
+        "signs Clerk's webhook: whsec_ and base64, several separated by commas while one is being replaced"
+    )
+    static let retentionSetting = SettingKey(
+        "PROFILE_RETENTION_DAYS",
+        .integer(0...36_500),
+        default: "1827",
+        "days until a closed profile without money is erased; identification has to be kept for five years"
+    )
     static let masterKeysSetting = SettingKey(
         "MASTER_KEYS",
         .text,
@@ -31,7 +48,10 @@ struct AuthConfiguration: Sendable {
     )
 
     /// All settings of auth's own.
-    static let keys = [Self.masterKeysSetting, Self.signingKeySetting, Self.pepperSetting]
+    static let keys = [
+        Self.masterKeysSetting, Self.signingKeySetting, Self.pepperSetting, Self.webhookSecretSetting,
+        Self.retentionSetting,
+    ]
 
     /// Reads them.
     init(_ reader: SettingsReader) throws(ConfigurationProblem) {
@@ -43,6 +63,25 @@ struct AuthConfiguration: Sendable {
         self.signer = signer
         self.pepper = try Self.pepper(reader)
         self.fingerprints = try Self.fingerprints(first)
+        self.webhookSecrets = try Self.webhookSecrets(reader)
+        let days = try reader.integer(Self.retentionSetting)
+        self.profileRetention = .seconds(24 * 60 * 60 * days)
+    }
+
+    private static func webhookSecrets(_ reader: SettingsReader) throws(ConfigurationProblem) -> [SvixSecret] {
+        _ = try reader.text(Self.webhookSecretSetting)
+        var secrets: [SvixSecret] = []
+        for text in try reader.list(Self.webhookSecretSetting) {
+            guard let secret = try? SvixSecret(text: text) else {
+                throw SettingsReader.problem(
+                    Self.webhookSecretSetting,
+                    "secret \(secrets.count + 1) is not whsec_ and at least 16 bytes in base64"
+                )
+            }
+            secrets.append(secret)
+        }
+        guard !secrets.isEmpty else { throw SettingsReader.problem(Self.webhookSecretSetting, "not set") }
+        return secrets
     }
 
     private static func masterKeys(_ reader: SettingsReader) throws(ConfigurationProblem) -> MasterKeyRing {

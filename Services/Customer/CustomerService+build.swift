@@ -32,7 +32,7 @@ struct CustomerParts {
     func wired() throws -> ServiceParts {
         let messaging = try self.host.messaging(as: .customer) { _, work in
             MessagingRuntime.Plan(
-                handlers: CustomerHandlers.make(users: self.users),
+                handlers: CustomerHandlers.make(users: self.users, forget: self.host.dataKeys.forget),
                 jobs: self.jobs(work),
                 schedules: CustomerSchedules.make(enquiries: self.enquiries)
             )

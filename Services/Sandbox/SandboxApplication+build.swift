@@ -46,7 +46,7 @@ public struct SandboxApplication: Service {
         )
         let router = Self.router()
         AnchorRoutes(provider: provider, apiKey: configuration.apiKey).add(to: router)
-        ClerkRoutes(keys: keys, issuer: configuration.clerkIssuer, time: time).add(to: router)
+        ClerkRoutes(keys: keys, configuration: configuration, sender: sender, time: time).add(to: router)
         control.add(to: router)
         var services: [any Service] = [provider]
         services.append(Self.server(router, configuration, configuration.port, .http1(), logger, onListening))

@@ -18,6 +18,10 @@ public struct SandboxConfiguration: Sendable {
     public var poolAccount: String?
     /// The issuer of session tokens.
     public var clerkIssuer: String
+    /// Signs messages of Clerk; nil: none can be sent.
+    public var clerkWebhookSecret: String?
+    /// Where messages of Clerk go.
+    public var clerkWebhookURL: String?
     /// Milliseconds until an identification ends; nil keeps the default.
     public var kycDelay: Int64?
     /// Milliseconds until a transfer ends; nil keeps the default.
@@ -54,6 +58,8 @@ public struct SandboxConfiguration: Sendable {
             throw SandboxConfigurationError(variable: "ANCHOR_WEBHOOK_URL", problem: "is not an http URL")
         }
         self.poolAccount = reader.optional("ANCHOR_POOL_ACCOUNT_ID")
+        self.clerkWebhookSecret = reader.optional("CLERK_WEBHOOK_SECRET")
+        self.clerkWebhookURL = reader.optional("CLERK_WEBHOOK_URL")
         self.kycDelay = try reader.milliseconds("SANDBOX_KYC_DELAY_MS")
         self.transferDelay = try reader.milliseconds("SANDBOX_TRANSFER_DELAY_MS")
     }

@@ -29,7 +29,7 @@ struct TransactionParts {
     func wired() throws -> ServiceParts {
         let messaging = try self.host.messaging(as: .transaction) { _, work in
             MessagingRuntime.Plan(
-                handlers: TransactionHandlers.make(ReadModelStore()),
+                handlers: TransactionHandlers.make(ReadModelStore(), forget: self.host.dataKeys.forget),
                 jobs: self.jobs(work),
                 schedules: TransactionSchedules.all
             )

@@ -249,6 +249,9 @@ let eventSamples: [EventSample] = [
         )
     ),
     check(UserErased(userID: sampleID)),
+    check(UserClosed(userID: sampleID, closedAt: "2026-11-21T01:07:05.123Z")),
+    check(UserErasureDue(userID: sampleID)),
+    check(UserErasureCleared(userID: sampleID)),
     check(UserSettingsChanged(userID: sampleID, allowSending: true, receivingPreference: Open(.external))),
     check(UserRestricted(userID: sampleID, restriction: Open(.postNoDebit), reason: "no_slot")),
     check(

@@ -149,8 +149,9 @@ struct CustomerRefusalTests {
         try await withSandbox { sandbox in
             var business = Samples.business(email: "shop@transfa.test")
             business.detail.industry = name
+            let wrong = business
             await #expect(throws: AnchorError.refused(status: 400, title: "Bad Request", code: .other)) {
-                try await sandbox.client.createBusinessCustomer(business)
+                try await sandbox.client.createBusinessCustomer(wrong)
             }
         }
     }

@@ -24,6 +24,7 @@ private struct Claims: JWTPayload {
     var nbf: Double
     var iat: Double
     var sts: String?
+    var fva: [Int]?
 
     init(now: Date) {
         self.exp = now.timeIntervalSince1970 + 60
@@ -145,6 +146,23 @@ struct ClerkVerifierTests {
             change(&claims)
             let token = try await signer.get().sign(claims)
             await #expect(throws: APIError.unauthenticated, "\(name)") { try await verifier.verify(token) }
+        }
+    }
+
+    @Test("when the user proved who they are is the time of the factor in use that is longest ago")
+    func proof() async throws {
+        let now = Date()
+        let verifier = try verifier()
+        let cases: [(fva: [Int]?, minutes: Double?)] = [
+            ([0, -1], 0), ([7, -1], 7), ([3, 9], 9), ([9, 3], 9), (nil, nil), ([-1, -1], nil), ([3], nil),
+            ([3, -2], nil), ([Int.max, -1], nil), ([1, 2, 3], nil),
+        ]
+        for (fva, minutes) in cases {
+            var claims = Claims(now: now)
+            claims.fva = fva
+            let proven = try await verifier.verify(try await signer.get().sign(claims)).provenAt
+            let age = proven.map { (now.timeIntervalSince($0) / 60).rounded() }
+            #expect(age == minutes, "\(String(describing: fva))")
         }
     }
 

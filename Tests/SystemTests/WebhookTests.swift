@@ -154,7 +154,8 @@ extension RunningSuite {
     func withSwitches(_ members: String, _ body: () async throws -> Void) async throws {
         let usual = """
             {"webhookCopies":1,"webhookWrapped":true,"webhooksEnabled":true,"transferOutcome":"completed",\
-            "webhookDelayMs":0,"webhookReorderMs":0,"webhookForged":false,"webhookAltered":false}
+            "webhookDelayMs":0,"webhookReorderMs":0,"webhookForged":false,"webhookAltered":false,\
+            "businessDocuments":false}
             """
         let answer = try await self.sandbox("PATCH", "/sandbox/switches", "{\(members)}")
         guard answer.status == 200 else { throw TestFailure("the switches: \(answer.text)") }

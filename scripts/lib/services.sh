@@ -40,6 +40,7 @@ own_environment() {
             setting MASTER_KEYS "run:$(key_in "$run/secrets/master-key")"
             setting APPROVAL_SIGNING_KEY "$(key_in "$run/secrets/approval-signing-key")"
             setting PIN_PEPPER "$(key_in "$run/secrets/pin-pepper")"
+            setting CLERK_WEBHOOK_SECRET "whsec_$(key_in "$run/secrets/clerk-webhook-secret")"
             ;;
         transaction)
             setting ANCHOR_POOL_ACCOUNT_ID "$pool_account"
@@ -91,6 +92,8 @@ sandbox_environment() {
     setting ANCHOR_POOL_ACCOUNT_ID "$pool_account"
     setting ANCHOR_WEBHOOK_URL "$(public_url notification)/webhooks/anchor"
     setting CLERK_ISSUER "$clerk_issuer"
+    setting CLERK_WEBHOOK_SECRET "whsec_$(key_in "$run/secrets/clerk-webhook-secret")"
+    setting CLERK_WEBHOOK_URL "$(public_url auth)/webhooks/clerk"
     setting APNS_PORT "$(free_port "$run/ports/apns")"
 }
 

@@ -5,7 +5,12 @@ import Primitives
 /// Event -> what account does.
 enum AccountHandlers {
     /// The table.
-    static func make(accounts: AccountStore) -> EventHandlers {
+    ///
+    /// `forget` drops what is kept in memory of an erased user.
+    static func make(
+        accounts: AccountStore,
+        forget: @escaping @Sendable (UserID) -> Void = { _ in }
+    ) -> EventHandlers {
         var handlers = EventHandlers()
         handlers.on(CustomerCreated.self) { event, transaction in
             // The two events come from two services: whichever is second asks for the account.
@@ -30,7 +35,10 @@ enum AccountHandlers {
                 subject: event.data.anchorAccountID
             )
         }
-        handlers.on(UserErased.self) { event, transaction in try await accounts.record(event, in: transaction) }
+        handlers.on(UserErased.self) { event, transaction in
+            try await accounts.record(event, in: transaction)
+            forget(UserID(event.data.userID))
+        }
         return handlers
     }
 

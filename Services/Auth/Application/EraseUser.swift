@@ -16,15 +16,7 @@ struct EraseUser: Sendable {
         guard try await self.users.erase(user, in: transaction) else { return }
         try await self.keys.destroy(user, in: transaction)
         try await self.pins.delete(user, in: transaction)
-        for device in try await self.devices.active(user, in: transaction) {
-            _ = try await self.devices.revoke(device.id, of: user, in: transaction)
-            let event = DeviceRevoked(
-                userID: user.uuid,
-                deviceID: device.id,
-                revokedAt: Timestamp.text(transaction.now)
-            )
-            try await transaction.publish(event, about: user)
-        }
+        try await self.devices.revokeAll(of: user, in: transaction)
         try await transaction.publish(UserErased(userID: user.uuid), about: user)
     }
 }

@@ -28,6 +28,10 @@ enum AuthError: Error, Hashable, Sendable {
     case deviceNotFound
     /// The user has as many devices as are allowed.
     case tooManyDevices
+    /// A message of Clerk that is not signed, or was signed long ago.
+    case badSignature
+    /// Signed bytes that are no message.
+    case malformedMessage
     /// There is no such key.
     case keyNotFound
     /// The key was destroyed.

@@ -30,9 +30,19 @@ extension AuthError: APIErrorConvertible {
         case .busy: .tooManyRequests("busy", retryAfter: 1)
         case .deviceNotFound, .keyNotFound: .notFound
         case .tooManyDevices: .refused("too_many_devices", detail: "At most \(Device.limit) devices may be active.")
+        case .badSignature: Self.unsigned
+        case .malformedMessage: .invalid("", code: "malformed_event", detail: "The body is no message of Clerk.")
         case .erased: APIError(.gone, code: "erased", detail: "This user was erased.")
         }
     }
+
+    private static let unsigned = APIError(
+        .unauthorized,
+        code: "bad_signature",
+        detail: "The body is not signed with the webhook's secret, or was signed more than five minutes ago.",
+        source: .header(ClerkWebhookController.signatureHeader),
+        headers: [.wwwAuthenticate: "HMAC-SHA256"]
+    )
 
     private static func locked(_ seconds: Int) -> APIError {
         var error = APIError.forbidden("pin_locked", detail: "Too many wrong PINs. Try again later.")

@@ -5,7 +5,7 @@ import Primitives
 /// Event -> what auth does.
 enum AuthHandlers {
     /// The table.
-    static func make(users: UserStore) -> EventHandlers {
+    static func make(users: UserStore, eraseClosed: EraseClosedProfiles) -> EventHandlers {
         var handlers = EventHandlers()
         handlers.on(CustomerVerified.self) { event, transaction in
             try await users.setVerification(
@@ -26,6 +26,9 @@ enum AuthHandlers {
         }
         handlers.on(CustomerDetailsRefused.self) { event, transaction in
             try await users.setRefusal(event, in: transaction)
+        }
+        handlers.on(UserErasureCleared.self) { event, transaction in
+            try await eraseClosed.cleared(UserID(event.data.userID), in: transaction)
         }
         return handlers
     }

@@ -35,7 +35,7 @@ struct UserStore: Sendable {
         }
     }
 
-    /// A user; nil before sign-up.
+    /// A user; nil before sign-up and after closing.
     func find(_ id: UserID, on database: EventDatabase) async throws -> User? {
         try await database.client.query(Self.select(id), as: id.uuid).first.map { try Self.user(id, $0) }
     }
@@ -110,6 +110,49 @@ struct UserStore: Sendable {
         )
     }
 
+    // MARK: Closing and erasing
+
+    /// Closes a profile; false when there is none, or it was closed or erased before.
+    func close(_ id: UserID, in transaction: EventTransaction) async throws -> Bool {
+        let rows = try await transaction.query(
+            """
+            UPDATE users SET closed_at = \(transaction.now), updated_at = \(transaction.now)
+            WHERE id = \(id.uuid) AND closed_at IS NULL AND erased_at IS NULL RETURNING id
+            """
+        )
+        return !rows.isEmpty
+    }
+
+    /// Takes up to `limit` profiles that were closed before a time and were not taken since another, oldest first.
+    func takeForErasure(
+        closedBefore closing: Date,
+        askedBefore asking: Date,
+        limit: Int,
+        in transaction: EventTransaction
+    ) async throws -> [UserID] {
+        try await transaction.query(
+            """
+            UPDATE users SET erasure_asked_at = \(transaction.now)
+            WHERE id = ANY (ARRAY(
+                SELECT id FROM users
+                WHERE closed_at <= \(closing) AND erased_at IS NULL
+                    AND (erasure_asked_at IS NULL OR erasure_asked_at <= \(asking))
+                ORDER BY closed_at LIMIT \(Int64(limit)) FOR UPDATE SKIP LOCKED))
+            RETURNING id
+            """
+        ).map { UserID(try $0.decode(UUID.self)) }
+    }
+
+    /// Whether a profile was closed before a time and is not erased; locked until the transaction ends.
+    func isClosed(_ id: UserID, before moment: Date, in transaction: EventTransaction) async throws -> Bool {
+        let rows = try await transaction.query(
+            """
+            SELECT 1 FROM users WHERE id = \(id.uuid) AND closed_at <= \(moment) AND erased_at IS NULL FOR UPDATE
+            """
+        )
+        return !rows.isEmpty
+    }
+
     /// Forgets the details; false when the user is unknown or was erased before.
     func erase(_ id: UserID, in transaction: EventTransaction) async throws -> Bool {
         let rows = try await transaction.query(
@@ -126,7 +169,7 @@ struct UserStore: Sendable {
         """
         SELECT username, account_type, status, verification_status, kyc_details, kyb_details, contact_details,
             verification_reason, refusal
-        FROM users WHERE id = \(id.uuid) AND erased_at IS NULL
+        FROM users WHERE id = \(id.uuid) AND closed_at IS NULL AND erased_at IS NULL
         """
     }
 

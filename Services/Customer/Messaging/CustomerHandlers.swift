@@ -5,7 +5,12 @@ import Primitives
 /// Event -> what customer does.
 enum CustomerHandlers {
     /// The table.
-    static func make(users: CustomerUserStore) -> EventHandlers {
+    ///
+    /// `forget` drops what is kept in memory of an erased user.
+    static func make(
+        users: CustomerUserStore,
+        forget: @escaping @Sendable (UserID) -> Void = { _ in }
+    ) -> EventHandlers {
         var handlers = EventHandlers()
         handlers.on(UserCreated.self) { event, transaction in
             try await users.record(event, in: transaction)
@@ -17,7 +22,15 @@ enum CustomerHandlers {
             try await users.record(event, in: transaction)
             try await Self.createCustomer(UserID(event.data.userID), in: transaction)
         }
-        handlers.on(UserErased.self) { event, transaction in try await users.record(event, in: transaction) }
+        handlers.on(UserErased.self) { event, transaction in
+            try await users.record(event, in: transaction)
+            forget(UserID(event.data.userID))
+        }
+        handlers.on(UserClosed.self) { event, transaction in
+            // Known already: `user.created` came before from the same source.
+            let order = try RestrictionOrder(restriction: Restriction.closed.rawValue, reason: "profile_closed")
+            try await RestrictUser(users: users)(order, user: UserID(event.data.userID), in: transaction)
+        }
         handlers.on(CustomerVerified.self) { event, transaction in
             try await users.setVerification(
                 UserID(event.data.userID),

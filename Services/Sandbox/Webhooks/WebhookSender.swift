@@ -110,6 +110,19 @@ final class WebhookSender: Sendable {
         }
     }
 
+    /// Sends bytes with headers, once, and gives the status of the answer; nil when none came.
+    func send(_ body: [UInt8], to url: String, headers: [(String, String)]) async -> Int? {
+        var request = HTTPClientRequest(url: url)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
+        request.body = .bytes(ByteBuffer(bytes: body))
+        guard let response = try? await self.http.execute(request, timeout: Self.timeout),
+            (try? await response.body.collect(upTo: 64 * 1024)) != nil
+        else { return nil }
+        return Int(response.status.code)
+    }
+
     /// Puts JSON texts together: parsing them again would cost more than all the rest of a delivery.
     private static func body(_ event: Event, isWrapped: Bool) -> [UInt8] {
         let included = event.included.map { ",\"included\":\($0)" } ?? ""

@@ -5,10 +5,17 @@ import Primitives
 /// Event -> what transaction does: keep the read model, or ask for work.
 enum TransactionHandlers {
     /// The table.
-    static func make(_ model: ReadModelStore) -> EventHandlers {
+    ///
+    /// `forget` drops what is kept in memory of an erased user.
+    static func make(_ model: ReadModelStore, forget: @escaping @Sendable (UserID) -> Void = { _ in }) -> EventHandlers
+    {
         var handlers = EventHandlers()
         Self.addUsers(to: &handlers, model)
         Self.addPlans(to: &handlers, model)
+        handlers.on(UserErased.self) { event, transaction in
+            try await model.erased(event, transaction)
+            forget(UserID(event.data.userID))
+        }
         Self.addBeneficiariesAndDevices(to: &handlers, model)
         Self.addHeartbeats(to: &handlers, model)
         Self.addMoney(to: &handlers, model)
@@ -17,7 +24,7 @@ enum TransactionHandlers {
 
     private static func addUsers(to handlers: inout EventHandlers, _ model: ReadModelStore) {
         handlers.on(UserCreated.self) { try await model.created($0, $1) }
-        handlers.on(UserErased.self) { try await model.erased($0, $1) }
+        handlers.on(UserErasureDue.self) { try await model.erasureDue($0, $1) }
         handlers.on(UserSettingsChanged.self) { try await model.settingsChanged($0, $1) }
         handlers.on(UserRestricted.self) { try await model.restricted($0, $1) }
         handlers.on(CustomerVerified.self) { try await model.verified($0, $1) }

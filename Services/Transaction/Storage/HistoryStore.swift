@@ -79,10 +79,14 @@ struct HistoryStore: Sendable {
         ).map(Self.decode)
     }
 
+    /// The names of users; an erased one has the mark of all that was erased.
     func usernames(of users: [UUID]) async throws -> [UUID: String] {
         guard !users.isEmpty else { return [:] }
         let rows = try await self.workers.query(
-            "SELECT id, username FROM users WHERE id = ANY(\(users)) AND username IS NOT NULL"
+            """
+            SELECT id, coalesce(username, \(SealedField.erasedText)) FROM users
+            WHERE id = ANY(\(users)) AND (username IS NOT NULL OR status = 'closed')
+            """
         )
         return Dictionary(uniqueKeysWithValues: try rows.map { try $0.decode(UUID.self, String.self) })
     }

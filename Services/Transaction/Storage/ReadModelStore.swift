@@ -94,7 +94,33 @@ struct ReadModelStore: Sendable {
     /// The ledger stays, it holds no personal data in the clear.
     func erased(_ event: Event<UserErased>, _ transaction: EventTransaction) async throws {
         try await self.ensure(event.data.userID, transaction)
-        try await transaction.stage("UPDATE users SET status = 'closed' WHERE id = \(event.data.userID)")
+        try await transaction.stage(
+            """
+            UPDATE users SET status = 'closed', username = NULL, auth_sequence = \(event.attributes.sequence)
+            WHERE id = \(event.data.userID) AND auth_sequence < \(event.attributes.sequence)
+            """
+        )
+    }
+
+    /// A closed profile is to be erased: answers when it has no money and none is on its way.
+    ///
+    /// No answer is an answer too: auth asks again.
+    func erasureDue(_ event: Event<UserErasureDue>, _ transaction: EventTransaction) async throws {
+        let user = event.data.userID
+        let rows = try await transaction.query(
+            """
+            SELECT u.id FROM users u JOIN balances b ON b.account_id = u.wallet_id
+            WHERE u.id = \(user) AND u.status = 'closed' AND b.posted = 0 AND b.held = 0
+                AND NOT EXISTS (SELECT FROM transactions t WHERE t.sender_id = u.id
+                    AND t.state NOT IN ('completed', 'failed', 'reversed'))
+                AND NOT EXISTS (SELECT FROM transactions t WHERE t.recipient_id = u.id
+                    AND (t.state NOT IN ('completed', 'failed', 'reversed')
+                        OR t.state = 'completed' AND t.route_reason = 'suspense'))
+                AND NOT EXISTS (SELECT FROM money_drops d WHERE d.creator_id = u.id AND d.state IN ('pending', 'open'))
+            """
+        )
+        guard !rows.isEmpty else { return }
+        try await transaction.publish(UserErasureCleared(userID: user), about: UserID(user))
     }
 
     // MARK: Beneficiaries and devices

@@ -22,7 +22,25 @@ struct AuthWorld: ServiceWorld {
     let pins = PINStore()
     let devices = DeviceStore()
 
-    var handlers: EventHandlers { AuthHandlers.make(users: self.users) }
+    var handlers: EventHandlers { AuthHandlers.make(users: self.users, eraseClosed: AuthWorld.eraseClosed) }
+
+    /// The outbox has partitions for a week ahead.
+    static let retention = Duration.seconds(2 * 24 * 60 * 60)
+    static let eraseUser = EraseUser(users: UserStore(), keys: DataKeyStore(), pins: PINStore(), devices: DeviceStore())
+    static let eraseClosed = EraseClosedProfiles(
+        users: UserStore(),
+        webhooks: ClerkWebhookStore(),
+        eraseUser: AuthWorld.eraseUser,
+        retention: AuthWorld.retention
+    )
+
+    var takeClerkMessage: TakeClerkMessage {
+        TakeClerkMessage(
+            database: self.work,
+            webhooks: ClerkWebhookStore(),
+            closeProfile: CloseProfile(users: self.users, pins: self.pins, devices: self.devices)
+        )
+    }
 
     var vault: KeyVault { KeyVault(keys: DataKeyStore(), ring: self.ring) }
     var checkPIN: CheckPIN { CheckPIN(database: self.requests, pins: self.pins, hasher: self.hasher) }
@@ -60,7 +78,7 @@ func withAuth(_ body: (AuthWorld) async throws -> Void) async throws {
     try await withServiceDatabase(
         .auth,
         migrations: try AuthMigrations.all(),
-        handlers: AuthHandlers.make(users: UserStore()),
+        handlers: AuthHandlers.make(users: UserStore(), eraseClosed: AuthWorld.eraseClosed),
         connections: 8
     ) { service in
         let signingKey = P256.Signing.PrivateKey()

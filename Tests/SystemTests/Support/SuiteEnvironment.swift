@@ -13,6 +13,7 @@ struct SuiteEnvironment: Sendable {
     let databases: [String: TestDatabase]
     let internalToken = Self.secret(24)
     let webhookToken = String(Self.secret(12).prefix(10))
+    let clerkSecret = "whsec_" + Self.key()
     private let apiKey = Self.secret(24)
     private let keys: [String: String]
     private let ports: [String: Int]
@@ -68,6 +69,8 @@ struct SuiteEnvironment: Sendable {
         values["LOG_LEVEL"] = "info"
         if name == Self.sandbox {
             values["ANCHOR_WEBHOOK_URL"] = "\(self.publicURL("notification"))/webhooks/anchor"
+            values["CLERK_WEBHOOK_SECRET"] = self.clerkSecret
+            values["CLERK_WEBHOOK_URL"] = "\(self.publicURL("auth"))/webhooks/clerk"
             values["APNS_PORT"] = "\(self.pushPort)"
             return values
         }
@@ -94,6 +97,7 @@ struct SuiteEnvironment: Sendable {
         switch name {
         case "auth":
             var own = self.keys.filter { $0.key != "BLIND_INDEX_KEY" }
+            own["CLERK_WEBHOOK_SECRET"] = self.clerkSecret
             own["MASTER_KEYS"] = "run:\(self.keys["MASTER_KEYS"] ?? "")"
             return own
         case "customer": return self.keys.filter { $0.key == "BLIND_INDEX_KEY" }

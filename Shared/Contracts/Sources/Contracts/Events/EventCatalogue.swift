@@ -69,6 +69,9 @@ public enum EventCatalogue {
             .subscription,
             .notification
         ),
+        EventDefinition(UserClosed.self, from: .auth, about: .user, to: .customer),
+        EventDefinition(UserErasureDue.self, from: .auth, about: .user, to: .transaction),
+        EventDefinition(UserErasureCleared.self, from: .transaction, about: .user, to: .auth),
         EventDefinition(
             DeviceRegistered.self,
             from: .auth,

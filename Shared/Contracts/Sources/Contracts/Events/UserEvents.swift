@@ -89,6 +89,70 @@ public struct UserDetailsProvided: EventData {
     }
 }
 
+/// The user has deleted the sign-in: the profile is closed for ever.
+///
+/// Published by auth.
+public struct UserClosed: EventData {
+    /// `user.closed`.
+    public static let type: EventType = "user.closed"
+
+    /// The person or business.
+    public var userID: UUID
+    /// RFC 3339, UTC.
+    public var closedAt: String
+
+    /// Puts the values together.
+    public init(userID: UUID, closedAt: String) {
+        self.userID = userID
+        self.closedAt = closedAt
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case closedAt = "closed_at"
+    }
+}
+
+/// A profile has been closed for as long as its data must be kept: it is erased once no money is left.
+///
+/// Published by auth, and again every day until the answer comes.
+public struct UserErasureDue: EventData {
+    /// `user.erasure_due`.
+    public static let type: EventType = "user.erasure_due"
+
+    /// The person or business.
+    public var userID: UUID
+
+    /// Puts the values together.
+    public init(userID: UUID) {
+        self.userID = userID
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+    }
+}
+
+/// A profile that is to be erased has no money, and none is on its way.
+///
+/// Published by transaction.
+public struct UserErasureCleared: EventData {
+    /// `user.erasure_cleared`.
+    public static let type: EventType = "user.erasure_cleared"
+
+    /// The person or business.
+    public var userID: UUID
+
+    /// Puts the values together.
+    public init(userID: UUID) {
+        self.userID = userID
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+    }
+}
+
 /// The data key of a user was destroyed: sealed values can no longer be read.
 ///
 /// Published by auth.

@@ -1,0 +1,18 @@
+import Messaging
+import Primitives
+
+/// Acts on a message of Clerk whose signature was good, once however often it is delivered.
+struct TakeClerkMessage: Sendable {
+    let database: EventDatabase
+    let webhooks: ClerkWebhookStore
+    let closeProfile: CloseProfile
+
+    /// Takes a message by the id that all its deliveries share.
+    func callAsFunction(_ message: ClerkMessage, id: String, cause: Cause) async throws {
+        guard case .userDeleted(let subject) = message else { return }
+        try await self.database.transaction(cause: cause) { transaction in
+            guard try await self.webhooks.insert(id, in: transaction) else { return }
+            try await self.closeProfile(UserID(clerkSubject: subject), in: transaction)
+        }
+    }
+}
