@@ -36,7 +36,9 @@ public struct SandboxApplication: Service {
         let provider = try Provider(configuration: configuration, sender: sender, time: time, logger: logger)
         let keys = ClerkKeys(directory: configuration.stateDirectory)
         let recorder = PushRecorder()
-        let certificate = try configuration.pushPort.map { _ in try SelfSignedCertificate(now: time.now) }
+        let certificate = try configuration.pushPort.map { _ in
+            try SelfSignedCertificate(now: time.now, file: configuration.pushCertificateFile)
+        }
         let control = ControlRoutes(
             provider: provider,
             sender: sender,
@@ -52,7 +54,7 @@ public struct SandboxApplication: Service {
         services.append(Self.server(router, configuration, configuration.port, .http1(), logger, onListening))
         if let port = configuration.pushPort, let certificate {
             let pushes = Self.router()
-            APNsRoutes(recorder: recorder, provider: provider).add(to: pushes)
+            APNsRoutes(recorder: recorder, provider: provider, time: time).add(to: pushes)
             let builder = try HTTPServerBuilder.http2Upgrade(tlsConfiguration: certificate.tls)
             services.append(Self.server(pushes, configuration, port, builder, logger, onListeningForPushes))
         }

@@ -5,6 +5,7 @@ final class PushRecorder: Sendable {
     private struct Pushes: Sendable {
         var list: [JSON] = []
         var count: Int64 = 0
+        var failures: [PushFailure] = []
     }
 
     private static let maximum = 10_000
@@ -20,7 +21,22 @@ final class PushRecorder: Sendable {
         }
     }
 
-    func clear() { self.pushes.withLock { $0.list.removeAll() } }
+    func clear() {
+        self.pushes.withLock { pushes in
+            pushes.list.removeAll()
+            pushes.failures.removeAll()
+        }
+    }
+
+    /// Lets the next pushes fail.
+    func fail(_ failure: PushFailure, times: Int) {
+        self.pushes.withLock { $0.failures += Array(repeating: failure, count: min(times, Self.maximum)) }
+    }
+
+    /// How the next push fails, if it was told to.
+    func nextFailure() -> PushFailure? {
+        self.pushes.withLock { $0.failures.isEmpty ? nil : $0.failures.removeFirst() }
+    }
 
     /// The pushes after a sequence number.
     func list(after: Int64, limit: Int) -> JSON {

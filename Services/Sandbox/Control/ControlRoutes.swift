@@ -36,6 +36,19 @@ struct ControlRoutes: Sendable {
             let after = request.query("after").flatMap { Int64($0) } ?? 0
             return Response.json(control.recorder.list(after: after, limit: Self.limit(request)))
         }
+        group.post("apns/failures") { request, _ in
+            let fields = try await request.fields().json
+            guard let status = fields["status"]?.number, (200...599).contains(status) else {
+                throw Refusal.badRequest("A status is needed")
+            }
+            let failure = PushFailure(
+                status: Int(status),
+                reason: fields["reason"]?.text,
+                timestamp: fields["timestamp"]?.number
+            )
+            control.recorder.fail(failure, times: Int(min(max(fields["count"]?.number ?? 1, 1), 1000)))
+            return Response.json(["status": "ok"])
+        }
         group.get("apns/certificate") { _, _ in
             let pem = try control.certificate.orNotFound("Certificate")
             return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: pem)))
