@@ -153,7 +153,7 @@ let services: [Target] =
     + service("Account", ["AnchorClient"])
     + service("Transaction", ["AnchorClient", "EventLoops", jwtKit, collections])
     + service("Subscription")
-    + service("Notification", ["AnchorClient", metrics])
+    + service("Notification", ["AnchorClient", "EventLoops", metrics, nioCore, nioHTTP1, nioSSL])
     + service("Analytics")
 
 /// Stands in for Anchor, Clerk and APNs; for development and tests, so it shares nothing with the services.
@@ -229,7 +229,14 @@ let tests: [Target] = [
     serviceTest("Account", ["AnchorClient"]),
     serviceTest("Transaction", ["AnchorClient", httpTypes]),
     serviceTest("Subscription"),
-    serviceTest("Notification", ["AnchorClient"]),
+    serviceTest(
+        "Notification",
+        [
+            "AnchorClient", "EventLoops", "SandboxService", asyncHTTPClient, crypto, httpTypes, hummingbirdCore,
+            nioCore,
+            nioHTTP1,
+        ]
+    ),
     serviceTest("Analytics"),
     test("Tidy", []),
     test(

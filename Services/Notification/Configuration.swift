@@ -6,6 +6,12 @@ struct NotificationConfiguration: Sendable {
     let anchorKey: String
     /// Those in force: several while one is being replaced.
     let webhookTokens: [String]
+    /// Nil: nothing is pushed.
+    let push: APNsConfiguration?
+    /// How long messages are kept.
+    let retention: Duration
+    /// How many live streams one process serves.
+    let streams: Int
 
     static let anchorURLSetting = SettingKey("ANCHOR_BASE_URL", .url(["http", "https"]), "the provider's API")
     static let anchorKeySetting = SettingKey("ANCHOR_API_KEY", .text, secret: true, "the provider's API key")
@@ -16,14 +22,32 @@ struct NotificationConfiguration: Sendable {
         "signs the provider's webhooks; several, separated by commas, while one is being replaced"
     )
 
+    static let retentionSetting = SettingKey(
+        "NOTIFICATION_RETENTION_DAYS",
+        .integer(30...3650),
+        default: "365",
+        "how long messages stay in inboxes"
+    )
+    static let streamsSetting = SettingKey(
+        "STREAM_CONNECTIONS",
+        .integer(1...100_000),
+        default: "1000",
+        "how many live streams one process serves"
+    )
+
     /// All settings of notification's own.
-    static let keys = [Self.anchorURLSetting, Self.anchorKeySetting, Self.webhookTokenSetting]
+    static let keys =
+        [Self.anchorURLSetting, Self.anchorKeySetting, Self.webhookTokenSetting, Self.retentionSetting]
+        + [Self.streamsSetting] + APNsConfiguration.keys
 
     /// Reads them.
     init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.anchorURL = try reader.text(Self.anchorURLSetting)
         self.anchorKey = try reader.text(Self.anchorKeySetting)
         self.webhookTokens = try reader.list(Self.webhookTokenSetting)
+        self.push = try APNsConfiguration.read(reader)
+        self.retention = .seconds(try reader.integer(Self.retentionSetting) * 86_400)
+        self.streams = try reader.integer(Self.streamsSetting)
         guard !self.webhookTokens.isEmpty else {
             throw SettingsReader.problem(Self.webhookTokenSetting, "must hold at least one token")
         }

@@ -1,17 +1,27 @@
 import AnchorClient
+import AsyncHTTPClient
 import Contracts
 import Hummingbird
 import Messaging
+import Primitives
 public import ServiceKit
 
 extension ServiceDefinition {
     /// The notification service.
     public static let notification = ServiceDefinition(
         name: "notification",
-        needs: [.database, .broker, .clerk],
+        needs: [.database, .broker, .clerk, .auth],
         keys: NotificationConfiguration.keys,
         migrations: { try NotificationMigrations.all() },
-        build: { try NotificationParts(host: $0).wired() }
+        build: { host in
+            let parts = try NotificationParts(host: host)
+            do {
+                return try parts.wired()
+            } catch {
+                try? await parts.apple?.shutdown()
+                throw error
+            }
+        }
     )
 }
 
@@ -19,49 +29,104 @@ extension ServiceDefinition {
 struct NotificationParts {
     let host: ServiceHost
     let configuration: NotificationConfiguration
+    let customers = CustomerStore()
+    let inbox = InboxStore()
+    let pushes = PushStore()
+    /// The connection to Apple; nil when nothing is pushed.
+    let apple: HTTPClient?
 
     init(host: ServiceHost) throws {
         self.host = host
         self.configuration = try NotificationConfiguration(host.settings.reader)
+        self.apple = try self.configuration.push?.makeHTTPClient()
     }
 
     func wired() throws -> ServiceParts {
-        let customers = CustomerStore()
-        let publishVerdict = PublishVerdict(customers: customers)
-        let inbox = InboxStore()
+        let notices = FileNotices(inbox: self.inbox, pushes: self.apple.map { _ in self.pushes })
+        let publishVerdict = PublishVerdict(customers: self.customers, notices: notices)
         let messaging = try self.host.messaging(as: .notification) { _, work in
-            let checkCustomer = CheckCustomer(
-                database: work,
-                customers: customers,
-                provider: self.provider(),
-                publishVerdict: publishVerdict
-            )
-            return MessagingRuntime.Plan(
-                handlers: NotificationHandlers.make(
-                    learnCustomer: LearnCustomer(
-                        customers: customers,
-                        webhooks: WebhookStore(),
-                        publishVerdict: publishVerdict
-                    ),
-                    inbox: inbox
-                ),
-                jobs: NotificationJobs.make(checkCustomer: checkCustomer)
-            )
+            self.plan(work, publishVerdict, notices)
         }
+        let hub = StreamHub(
+            limits: StreamHub.Limits(perProcess: self.configuration.streams),
+            database: messaging.work,
+            store: StreamStore(),
+            logger: self.host.logger
+        )
         let router = self.host.router()
         WebhookController(
             tokens: self.configuration.webhookTokens,
             takeWebhook: TakeWebhook(
                 database: messaging.work,
                 webhooks: WebhookStore(),
-                customers: customers,
+                customers: self.customers,
                 publishVerdict: publishVerdict
             ),
             metrics: WebhookMetrics(self.host.metrics)
         ).add(to: router)
-        let group = router.group().add(middleware: self.host.authentication())
-        InboxController(database: messaging.requests, inbox: inbox).add(to: group)
-        return ServiceParts(router: router, messaging: messaging)
+        self.addRoutes(to: router.group().add(middleware: self.host.authentication()), messaging.requests, hub)
+        return ServiceParts(
+            router: router,
+            messaging: messaging,
+            services: [hub] + (self.apple.map { [PushConnection(http: $0)] } ?? [])
+        )
+    }
+
+    private func addRoutes(to group: RouterGroup<AppRequestContext>, _ requests: EventDatabase, _ hub: StreamHub) {
+        InboxController(database: requests, inbox: self.inbox).add(to: group)
+        PreferenceController(database: requests, preferences: PreferenceStore()).add(to: group)
+        StreamController(database: requests, inbox: self.inbox, hub: hub).add(to: group)
+        PushTokenController(
+            database: requests,
+            pushes: self.pushes,
+            registerToken: RegisterPushToken(database: requests, pushes: self.pushes, keys: self.host.dataKeys)
+        ).add(to: group)
+    }
+
+    private func plan(
+        _ work: EventDatabase,
+        _ publishVerdict: PublishVerdict,
+        _ notices: FileNotices
+    ) -> MessagingRuntime.Plan {
+        MessagingRuntime.Plan(
+            handlers: NotificationHandlers.make(
+                learnCustomer: LearnCustomer(
+                    customers: self.customers,
+                    webhooks: WebhookStore(),
+                    publishVerdict: publishVerdict
+                ),
+                inbox: self.inbox,
+                pushes: self.pushes,
+                notices: notices
+            ),
+            jobs: NotificationJobs.make(
+                checkCustomer: CheckCustomer(
+                    database: work,
+                    customers: self.customers,
+                    provider: self.provider(),
+                    publishVerdict: publishVerdict
+                ),
+                sendPush: self.sendPush(work)
+            ),
+            schedules: [Retention.schedule(keeping: self.configuration.retention, inbox: self.inbox)]
+        )
+    }
+
+    private func sendPush(_ work: EventDatabase) -> SendPush? {
+        guard let push = self.configuration.push, let http = self.apple else { return nil }
+        return SendPush(
+            database: work,
+            pushes: self.pushes,
+            keys: self.host.dataKeys,
+            sender: APNsClient(
+                configuration: push,
+                // Apple's clock cannot be moved.
+                tokens: ProviderTokens(push, time: SystemClock()),
+                http: http,
+                logger: self.host.logger
+            ),
+            clock: self.host.clock
+        )
     }
 
     private func provider() -> AnchorClient {

@@ -39,6 +39,16 @@ public struct EventDatabase: Sendable {
         return value
     }
 
+    /// Counts what was committed here, and wakes of `wake`.
+    public var commits: UInt64 { self.committed.generation }
+
+    /// Returns when something was committed here after `seen` commits, after `limit`, or on cancellation.
+    ///
+    /// For loops of a service that look for what was committed; what other replicas commit only a poll finds.
+    public func waitForCommit(after seen: UInt64, upTo limit: Duration) async {
+        await self.committed.wait(after: seen, upTo: limit)
+    }
+
     /// Tells relay and workers that rows were committed in another way, such as by a database function.
     public func wake() { self.committed.wake() }
 }

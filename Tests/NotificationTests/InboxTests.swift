@@ -51,20 +51,84 @@ struct InboxTests {
         }
     }
 
-    @Test("pages follow each other without a gap, and reading one message leaves the others unread")
+    @Test("pages follow each other without a gap while messages come, and reading one leaves the others unread")
     func pages() async throws {
         try await withNotification { world in
             for _ in 0..<5 { try await world.hear(self.completed(world)) }
             let first = try await world.inbox.page(world.ada, before: nil, limit: 2, on: world.requests)
-            #expect(first.count == 3)
-            let rest = try await world.inbox.page(world.ada, before: first[1].id, limit: 10, on: world.requests)
-            #expect(rest.count == 3)
+            #expect(first.map(\.position) == [5, 4, 3])
+            try await world.hear(self.completed(world))
+            let rest = try await world.inbox.page(world.ada, before: first[1].position, limit: 10, on: world.requests)
+            #expect(rest.map(\.position) == [3, 2, 1])
             #expect(rest[0].id == first[2].id)
-            let read = try await world.requests.transaction(as: world.ada, cause: Cause()) { transaction in
-                try await world.inbox.markRead(first[0].id, of: world.ada, in: transaction)
+            try await world.read(first[0].id, as: world.ada)
+            #expect(try await world.read(first[0].id, as: world.ada)?.isRead == true)
+            let state = try await world.inbox.state(world.ada, on: world.requests)
+            #expect(state == InboxState(lastPosition: 6, unread: 5, revision: 7))
+        }
+    }
+
+    @Test("everything up to a message is read at once, what came after it is not, and a second time changes nothing")
+    func readAll() async throws {
+        try await withNotification { world in
+            for _ in 0..<6 { try await world.hear(self.completed(world)) }
+            let all = try await world.inbox.page(world.ada, before: nil, limit: 10, on: world.requests)
+            // One of those that stay unread is read by itself.
+            try await world.read(all[0].id, as: world.ada)
+            #expect(try await world.readAll(upTo: all[2].id, as: world.ada) == 1)
+            let read = try await world.inbox.page(world.ada, before: nil, limit: 10, on: world.requests)
+            #expect(read.map(\.isRead) == [true, false, true, true, true, true])
+            let before = try await world.inbox.state(world.ada, on: world.requests)
+            #expect(try await world.readAll(upTo: all[4].id, as: world.ada) == 1)
+            try await world.read(all[3].id, as: world.ada)
+            #expect(try await world.inbox.state(world.ada, on: world.requests) == before)
+            #expect(try await world.readAll(as: world.ada) == 0)
+            #expect(try await world.readAll(upTo: world.ids.next(), as: world.ada) == nil)
+            #expect(try await world.inbox.state(world.ada, on: world.requests).unread == 0)
+            try await world.hear(self.completed(world))
+            #expect(try await world.inbox.state(world.ada, on: world.requests).unread == 1)
+        }
+    }
+
+    @Test("messages of one person that are committed at once have positions without gaps, each event one")
+    func atOnce() async throws {
+        try await withNotification { world in
+            let events = (0..<8).map { _ in world.ids.next() }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for id in events + events {
+                    group.addTask { try await world.moneyArrives(id: id) }
+                }
+                try await group.waitForAll()
             }
-            #expect(read?.isRead == true)
-            #expect(try await world.inbox.unread(world.ada, on: world.requests) == 4)
+            let found = try await world.inbox.news(world.ada, after: 0, limit: 100, on: world.requests)
+            #expect(found.map(\.position) == Array(1...8))
+            let state = try await world.inbox.state(world.ada, on: world.requests)
+            #expect(state.lastPosition == 8 && state.unread == 8)
+        }
+    }
+
+    @Test("old messages are forgotten, in part if there are many, and no longer count as unread")
+    func retention() async throws {
+        try await withNotification { world in
+            for _ in 0..<3 { try await world.hear(self.completed(world)) }
+            try await world.readAll(as: world.ada)
+            try await world.hear(self.completed(world))
+            world.clock.advance(by: .seconds(3600))
+            try await world.hear(self.completed(world))
+            let border = world.clock.now.addingTimeInterval(-1800)
+            let forget = { (limit: Int) in
+                try await world.work.transaction(cause: Cause()) { transaction in
+                    try await world.inbox.forget(before: border, limit: limit, in: transaction)
+                }
+            }
+            // Each event tells sender and recipient.
+            #expect(try await forget(5) == 5)
+            #expect(try await forget(100) == 3)
+            #expect(try await forget(100) == 0)
+            let left = try await world.inbox.page(world.ada, before: nil, limit: 10, on: world.requests)
+            #expect(left.map(\.position) == [5])
+            #expect(try await world.inbox.state(world.ada, on: world.requests).unread == 1)
+            #expect(try await world.inbox.state(self.bola, on: world.requests).unread == 1)
         }
     }
 

@@ -142,3 +142,20 @@ struct CheckCustomerTests {
         }
     }
 }
+
+@Suite("What becomes of an identity check", .serialized)
+struct VerdictNoticeTests {
+    @Test("the person hears of each change once, and nothing more once the identity is confirmed")
+    func told() async throws {
+        try await withNotification { world in
+            try await world.adaIsCustomer()
+            try await world.verdict("1-anc_et", "manualReview")
+            try await world.verdict("2-anc_et", "manualReview")
+            try await world.verdict("3-anc_et", "approved")
+            try await world.verdict("4-anc_et", "rejected")
+            #expect(try await world.titles(world.ada.uuid) == ["Identity Confirmed", "Identity Check"])
+            let bodies = try await world.database.psql("SELECT body FROM notifications ORDER BY position")
+            #expect(bodies.first == NoticeText.notVerified(.manualReview))
+        }
+    }
+}

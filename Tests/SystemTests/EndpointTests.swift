@@ -43,9 +43,9 @@ extension WholeSuite {
             try await suite.addBankAccount(of: person)
             let upper = "[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}"
             for endpoint in try Self.endpoints() where endpoint.access == .session && endpoint.method == "GET" {
-                guard let service = ServiceName(rawValue: endpoint.service), !endpoint.path.contains("{") else {
-                    continue
-                }
+                guard let service = ServiceName(rawValue: endpoint.service), !endpoint.path.contains("{"),
+                    !endpoint.isStream
+                else { continue }
                 let answer = try await suite.call("GET", service, endpoint.path, as: person.subject)
                 #expect(answer.status == 200, "\(endpoint)")
                 #expect(answer.text.range(of: upper, options: .regularExpression) == nil, "\(endpoint) \(answer.text)")

@@ -48,6 +48,14 @@ own_environment() {
         customer)
             setting BLIND_INDEX_KEY "$(key_in "$run/secrets/blind-index-key")"
             ;;
+        notification)
+            setting APNS_KEY "$(key_in "$run/secrets/apns-key")"
+            setting APNS_KEY_ID SANDBOXKEY
+            setting APNS_TEAM_ID SANDBOXTEAM
+            setting APNS_TOPIC ng.transfa.app
+            setting APNS_BASE_URL "https://localhost:$(free_port "$run/ports/apns")"
+            setting APNS_CA_FILE "$(push_certificate)"
+            ;;
     esac
 }
 
@@ -82,7 +90,6 @@ provider_environment() {
     setting ANCHOR_BASE_URL "$sandbox"
     setting ANCHOR_API_KEY "$(secret_in "$run/secrets/anchor-api-key")"
     setting ANCHOR_WEBHOOK_TOKEN "$(webhook_token)"
-    setting APNS_URL "http://127.0.0.1:$(free_port "$run/ports/apns")"
 }
 
 sandbox_environment() {
@@ -95,10 +102,16 @@ sandbox_environment() {
     setting CLERK_WEBHOOK_SECRET "whsec_$(key_in "$run/secrets/clerk-webhook-secret")"
     setting CLERK_WEBHOOK_URL "$(public_url auth)/webhooks/clerk"
     setting APNS_PORT "$(free_port "$run/ports/apns")"
+    setting APNS_CERTIFICATE_FILE "$(push_certificate)"
 }
 
 clerk_issuer=https://clerk.sandbox.transfa.test
 pool_account=17000000000000-anc_acc
+
+# Where the stand-in for Apple's push service leaves its certificate.
+push_certificate() {
+    printf '%s' "$run/sandbox/apns.pem"
+}
 
 # The provider allows ten characters at most.
 webhook_token() {

@@ -15,6 +15,7 @@ extension AnchorClient: NotificationProvider {}
 /// The kinds of jobs that notification runs.
 enum NotificationJob {
     static let checkCustomer: JobKind = "check_customer"
+    static let sendPush: JobKind = "send_push"
 }
 
 /// Job: asks the provider for the verdict about a customer until the customer is verified, so that no lost webhook keeps

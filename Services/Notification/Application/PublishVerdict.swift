@@ -2,9 +2,11 @@ import Contracts
 import Messaging
 import Primitives
 
-/// Says what the provider has decided about a customer; that a customer is verified is said once and is for ever.
+/// Says what the provider has decided about a customer, to the services and to the person; that a customer is verified
+/// is said once and is for ever.
 struct PublishVerdict: Sendable {
     let customers: CustomerStore
+    let notices: FileNotices
 
     /// Publishes a verdict, in the transaction that stores where it came from.
     func callAsFunction(
@@ -27,5 +29,8 @@ struct PublishVerdict: Sendable {
             )
             try await transaction.publish(event, about: user)
         }
+        // The person needs no second word of what has not changed.
+        guard verdict.rawValue != customer.status else { return }
+        try await self.notices([.verdict(verdict, of: user)], about: transaction.makeID(), in: transaction)
     }
 }

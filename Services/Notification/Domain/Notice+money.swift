@@ -7,95 +7,70 @@ extension Notice {
     /// Money came in from a bank; nil when it carries a reference of ours: then its transfer says what happened.
     static func credited(_ data: WalletCredited) -> Notice? {
         guard data.reference == nil else { return nil }
-        return Notice(
-            data.userID,
-            "wallet.credited",
-            "Money Received",
-            "\(Self.naira(data.amount)) was added to your wallet.",
-            about: data.paymentID.lowercased
-        )
+        return Notice(data.userID, .credited, NoticeText.credited(data.amount), about: data.paymentID)
     }
 
     /// A transfer arrived: sender and recipient hear it differently.
     static func completed(_ data: TransactionCompleted) -> [Notice] {
-        // `wallet.credited` has told of money from outside, and the subscription tells of its own charges.
-        guard data.type.value != .inbound, data.type.value != .subscriptionCharge else { return [] }
-        let id = data.transactionID.lowercased
-        let amount = Self.naira(data.amount)
         var notices: [Notice] = []
-        if let sender = data.senderID {
-            notices.append(
-                Notice(sender, "transaction.completed", "Transfer Successful", "\(amount) was sent.", about: id)
-            )
+        if let sender = data.senderID, let text = Self.sent(data) {
+            notices.append(Notice(sender, .sent, text, about: data.transactionID))
         }
-        if let recipient = data.recipientID, recipient != data.senderID {
-            let place = data.route.value == .external ? "bank account" : "wallet"
-            notices.append(
-                Notice(
-                    recipient,
-                    "transaction.received",
-                    "Money Received",
-                    "\(amount) arrived in your \(place).",
-                    about: id
-                )
-            )
+        if let recipient = data.recipientID, recipient != data.senderID, let text = Self.received(data) {
+            notices.append(Notice(recipient, .received, text, about: data.transactionID))
         }
         return notices
     }
 
-    /// A transfer failed; only its sender had heard of it.
+    private static func sent(_ data: TransactionCompleted) -> String? {
+        switch data.type {
+        case .known(.selfTransfer): NoticeText.withdrawn(data.amount)
+        case .known(.moneyDrop): NoticeText.setAside(data.amount)
+        // The plan's own events tell of its price.
+        case .known(.inbound), .known(.dropClaim), .known(.dropRefund), .known(.subscriptionCharge): nil
+        case .known(.p2p), .unknown: NoticeText.sent(data.amount)
+        }
+    }
+
+    private static func received(_ data: TransactionCompleted) -> String? {
+        switch data.type {
+        // `wallet.credited` has told of money from outside.
+        case .known(.inbound), .known(.selfTransfer), .known(.moneyDrop), .known(.subscriptionCharge): nil
+        case .known(.dropClaim): NoticeText.claimed(data.amount)
+        case .known(.dropRefund): NoticeText.dropRefunded(data.amount)
+        case .known(.p2p), .unknown: NoticeText.received(data.amount, inBank: data.route.value == .external)
+        }
+    }
+
+    /// A transfer failed; only who ordered it had heard of it.
     static func failed(_ data: TransactionFailed) -> Notice? {
-        data.senderID.map { sender in
-            Notice(
-                sender,
-                "transaction.failed",
-                "Transfer Failed",
-                "\(Self.naira(data.amount)) could not be sent and is back in your wallet, fees included.",
-                about: data.transactionID.lowercased
-            )
+        switch data.type {
+        // A refund is made again until it arrives.
+        case .known(.dropRefund): nil
+        case .known(.dropClaim):
+            data.recipientID.map { Notice($0, .failed, NoticeText.claimFailed(data.amount), about: data.transactionID) }
+        case .known, .unknown:
+            data.senderID.map { Notice($0, .failed, NoticeText.failed(data.amount), about: data.transactionID) }
         }
     }
 
     /// A completed transfer was returned.
     static func reversed(_ data: TransactionReversed) -> [Notice] {
-        let id = data.transactionID.lowercased
-        let amount = Self.naira(data.amount)
+        let (id, amount) = (data.transactionID, data.amount)
         var notices: [Notice] = []
         if let sender = data.senderID {
-            notices.append(
-                Notice(
-                    sender,
-                    "transaction.reversed",
-                    "Transfer Reversed",
-                    "\(amount) was returned to your wallet, fees included.",
-                    about: id
-                )
-            )
+            notices.append(Notice(sender, .reversed, NoticeText.reversed(amount), about: id))
         }
         if let recipient = data.recipientID, recipient != data.senderID {
-            notices.append(
-                Notice(
-                    recipient,
-                    "transaction.taken_back",
-                    "Transfer Reversed",
-                    "A transfer of \(amount) to you was reversed.",
-                    about: id
-                )
-            )
+            let owed = data.receivable.flatMap { $0 > 0 ? $0 : nil }
+            let text = owed.map { NoticeText.takenBack(amount, owed: $0) } ?? NoticeText.takenBack(amount)
+            notices.append(Notice(recipient, .takenBack, text, about: id))
         }
         return notices
     }
 
     /// A payment went to the wallet instead of the bank account.
     static func rerouted(_ data: TransferReroutedInternal) -> Notice {
-        Notice(
-            data.recipientID,
-            "transfer.rerouted.internal",
-            "Sent To Your Wallet",
-            "\(Self.naira(data.amount)) is on its way to your wallet: no free transfer to your bank is left this month.",
-            about: data.transactionID.lowercased
-        )
+        Notice(data.recipientID, .rerouted, NoticeText.rerouted(data.amount), about: data.transactionID)
     }
-
-    private static func naira(_ kobo: Int64) -> String { Money(kobo: kobo).nairaText }
 }

@@ -6,58 +6,47 @@ import Primitives
 extension Notice {
     /// The wallet has a number.
     static func walletReady(_ data: AccountOpened) -> Notice {
-        Notice(
-            data.userID,
-            "account.opened",
-            "Wallet Ready",
-            "Your wallet is ready. Add money by bank transfer to your account number.",
-            about: data.accountID.lowercased
-        )
+        Notice(data.userID, .walletReady, NoticeText.walletReady, about: data.accountID)
     }
 
     /// Somebody, hopefully the user, added a device.
     static func deviceRegistered(_ data: DeviceRegistered) -> Notice {
-        Notice(
-            data.userID,
-            "device.registered",
-            "New Device",
-            "A new device can approve payments. If this was not you, remove it and change your PIN now.",
-            about: data.deviceID.lowercased
-        )
+        Notice(data.userID, .deviceAdded, NoticeText.deviceAdded, about: data.deviceID)
     }
 
     /// A device was removed.
     static func deviceRevoked(_ data: DeviceRevoked) -> Notice {
+        Notice(data.userID, .deviceRemoved, NoticeText.deviceRemoved, about: data.deviceID)
+    }
+
+    /// Somebody, hopefully the user, added a bank account.
+    static func beneficiaryAdded(_ data: BeneficiaryAdded) -> Notice {
         Notice(
             data.userID,
-            "device.revoked",
-            "Device Removed",
-            "A device can no longer approve payments.",
-            about: data.deviceID.lowercased
+            .beneficiaryAdded,
+            NoticeText.beneficiaryAdded(bank: data.bankName),
+            about: data.beneficiaryID
         )
     }
 
     /// Somebody, hopefully the user, replaced the PIN.
     static func pinReset(_ data: PINReset) -> Notice {
-        Notice(
-            data.userID,
-            "pin.reset",
-            "PIN Reset",
-            "Your PIN was reset. If this was not you, sign out everywhere and contact support now.",
-            about: data.resetID.lowercased
-        )
+        Notice(data.userID, .pinReset, NoticeText.pinReset, about: data.resetID)
+    }
+
+    /// A bank account was removed.
+    static func beneficiaryRemoved(_ data: BeneficiaryRemoved) -> Notice {
+        Notice(data.userID, .beneficiaryRemoved, NoticeText.beneficiaryRemoved, about: data.beneficiaryID)
     }
 
     /// What the user may do changed.
     static func restricted(_ data: UserRestricted) -> Notice {
-        let sentence =
-            switch data.restriction {
-            case .known(.none): "All restrictions on your account were lifted."
-            case .known(.postNoDebit): "You can receive money, but not send any for now. Please contact support."
-            case .known(.frozen): "Your account is frozen. Please contact support."
-            case .known(.closed): "Your account is closed."
-            case .unknown: "What you can do with your account has changed. Please contact support."
-            }
-        return Notice(data.userID, "user.restricted", "Account Notice", sentence)
+        Notice(data.userID, .restricted, NoticeText.restricted(data.restriction))
+    }
+
+    /// What became of the identity check.
+    static func verdict(_ verdict: IdentityVerdict, of user: UserID) -> Notice {
+        let kind: NoticeKind = verdict == .approved ? .verified : .notVerified
+        return Notice(user.uuid, kind, NoticeText.notVerified(verdict))
     }
 }

@@ -6,61 +6,33 @@ import Primitives
 extension Notice {
     /// A plan began.
     static func activated(_ data: SubscriptionActivated) -> Notice {
-        Notice(
-            data.userID,
-            "subscription.activated",
-            "Subscription Active",
-            "Your plan is active until \(Self.day(data.activeUntil))."
-        )
+        Notice(data.userID, .planActive, NoticeText.planActive(until: Self.day(data.activeUntil)))
     }
 
     /// The next period is paid.
     static func renewed(_ data: SubscriptionRenewed) -> Notice {
-        Notice(
-            data.userID,
-            "subscription.renewed",
-            "Subscription Renewed",
-            "Your plan was renewed and is active until \(Self.day(data.activeUntil))."
-        )
+        Notice(data.userID, .planRenewed, NoticeText.planRenewed(until: Self.day(data.activeUntil)))
     }
 
     /// There will be no further period.
     static func cancelled(_ data: SubscriptionCancelled) -> Notice {
-        Notice(
-            data.userID,
-            "subscription.cancelled",
-            "Subscription Cancelled",
-            "Your plan will not be renewed. It ends on \(Self.day(data.activeUntil))."
-        )
+        Notice(data.userID, .planCancelled, NoticeText.planCancelled(until: Self.day(data.activeUntil)))
     }
 
     /// A period could not be paid.
     static func notPaid(_ data: SubscriptionPaymentFailed) -> Notice {
-        let amount = Money(kobo: data.amount).nairaText
-        let reason =
-            data.reason == "insufficient_funds" ? "there is not enough in your wallet" : "your wallet cannot pay now"
-        let rest =
-            switch (data.graceUntil, data.retryAt) {
-            case (let end?, _?): " We will try again. Your plan stays active until \(Self.day(end))."
-            case (let end?, nil): " Your plan ends on \(Self.day(end))."
-            case (nil, _): ""
-            }
-        return Notice(
-            data.userID,
-            "subscription.payment_failed",
-            "Subscription Not Paid",
-            "\(amount) for your plan could not be paid: \(reason).\(rest)"
+        let text = NoticeText.planNotPaid(
+            data.amount,
+            isShort: data.reason == "insufficient_funds",
+            until: data.graceUntil.map(Self.day),
+            isTriedAgain: data.retryAt != nil
         )
+        return Notice(data.userID, .planNotPaid, text)
     }
 
     /// A plan ended.
     static func lapsed(_ data: SubscriptionLapsed) -> Notice {
-        Notice(
-            data.userID,
-            "subscription.lapsed",
-            "Subscription Ended",
-            "Your plan has ended. You are on the free plan now."
-        )
+        Notice(data.userID, .planLapsed, NoticeText.planLapsed)
     }
 
     /// The day in Lagos of a moment in an event.

@@ -6,4 +6,16 @@ enum NotificationError: Error, Hashable, Sendable {
     case badSignature
     /// Signed bytes that are no event.
     case malformedEvent
+    /// Money and security are heard on every channel.
+    case notSuppressible(NotificationPreferences.Choice)
+    /// As many streams are open as this process serves.
+    case tooManyStreams
+    /// A text that is no token of the push service.
+    case malformedPushToken
+    /// The user has no such token.
+    case pushTokenNotFound
+    /// The user has not signed up yet.
+    case notOnboarded
+    /// The user's data key was destroyed.
+    case erased
 }

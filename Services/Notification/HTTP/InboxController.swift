@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import HTTPTypes
 import Hummingbird
 import Messaging
 import Primitives
@@ -18,21 +19,37 @@ struct InboxController: Sendable {
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
         group.get("/notifications") { try await self.list($0, $1) }
+        group.get("/notifications/unread") { try await self.unread($0, $1) }
+        group.post("/notifications/read-all") { try await self.readAll($0, $1) }
         group.post("/notifications/:id/read") { try await self.read($0, $1) }
     }
 
     private func list(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let limit = try Self.limit(request)
-        let rows = try await self.inbox.page(user, before: try Self.cursor(request), limit: limit, on: self.database)
+        let cursor = try Self.cursor(request)
+        // Before the page: what changes between the two is sent now and once more next time, and never missed.
+        let state = try await self.inbox.state(user, on: self.database)
+        let tag = EntityTag(revision: state.revision)
+        if tag.isKnown(to: request) { return tag.notModified }
+        let rows = try await self.inbox.page(user, before: cursor, limit: limit, on: self.database)
         let page = rows.prefix(limit)
         return try APIResponse(
             json: NotificationPage(
                 data: page.map { NotificationResource($0) },
-                unread: try await self.inbox.unread(user, on: self.database),
-                nextCursor: rows.count > limit ? page.last.map { InboxCursor.text($0.id) } : nil
-            )
+                unread: Int(state.unread),
+                nextCursor: rows.count > limit ? page.last.map { InboxCursor.text($0.position) } : nil
+            ),
+            headers: tag.headers
         )
+    }
+
+    private func unread(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let user = try context.requireIdentity().userID
+        let state = try await self.inbox.state(user, on: self.database)
+        let tag = EntityTag(revision: state.revision)
+        if tag.isKnown(to: request) { return tag.notModified }
+        return try APIResponse(json: UnreadCount(unread: Int(state.unread)), headers: tag.headers)
     }
 
     private func read(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
@@ -45,6 +62,16 @@ struct InboxController: Sendable {
         return try APIResponse(json: NotificationResource(found))
     }
 
+    private func readAll(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let user = try context.requireIdentity().userID
+        let body = try await request.decodeBody(as: ReadAllRequest.self, context: context)
+        let unread = try await self.database.transaction(as: user, cause: context.cause) { transaction in
+            try await self.inbox.markAllRead(upTo: body.upTo, of: user, in: transaction)
+        }
+        guard let unread else { throw APIError.unknownMessage }
+        return try APIResponse(json: UnreadCount(unread: Int(unread)))
+    }
+
     private static func limit(_ request: Request) throws(APIError) -> Int {
         guard let text = request.uri.queryParameters.get("limit") else { return Self.pageSize }
         guard let limit = Int(text), (1...Self.maximumPageSize).contains(limit) else {
@@ -53,21 +80,35 @@ struct InboxController: Sendable {
         return limit
     }
 
-    private static func cursor(_ request: Request) throws(APIError) -> UUID? {
+    private static func cursor(_ request: Request) throws(APIError) -> Int64? {
         guard let text = request.uri.queryParameters.get("cursor") else { return nil }
-        guard let id = InboxCursor.read(text) else {
+        guard let position = InboxCursor.read(text) else {
             throw .invalid(parameter: "cursor", detail: "Use the next_cursor of the page before.")
         }
-        return id
+        return position
     }
+}
+
+extension APIError {
+    fileprivate static let unknownMessage = APIError.refused(
+        "unknown_notification",
+        detail: "There is no such message in this inbox.",
+        source: .pointer("/up_to")
+    )
 }
 
 /// Where a page ended: opaque to clients.
 enum InboxCursor {
-    static func text(_ id: UUID) -> String { Base64URL.encode(Array(id.lowercased.utf8)) }
+    private static let prefix = "before:"
 
-    static func read(_ text: String) -> UUID? {
-        Base64URL.decode(text).flatMap { UUID(text: String(decoding: $0, as: UTF8.self)) }
+    static func text(_ position: Int64) -> String { Base64URL.encode(Array("\(Self.prefix)\(position)".utf8)) }
+
+    static func read(_ text: String) -> Int64? {
+        guard let bytes = Base64URL.decode(text) else { return nil }
+        let plain = String(decoding: bytes, as: UTF8.self)
+        guard plain.hasPrefix(Self.prefix), let position = Int64(plain.dropFirst(Self.prefix.count)) else { return nil }
+        // One text per position.
+        return position > 0 && Self.text(position) == text ? position : nil
     }
 }
 
@@ -76,6 +117,7 @@ extension NotificationResource {
     init(_ entry: InboxEntry) {
         self.init(
             id: entry.id,
+            category: entry.category,
             kind: entry.kind,
             title: entry.title,
             body: entry.body,

@@ -6,7 +6,7 @@ extension NotificationError: APIErrorConvertible {
     /// What the client is told.
     var apiError: APIError {
         switch self {
-        case .notificationNotFound: .notFound
+        case .notificationNotFound, .pushTokenNotFound: .notFound
         case .badSignature:
             APIError(
                 .unauthorized,
@@ -16,6 +16,23 @@ extension NotificationError: APIErrorConvertible {
                 headers: [.wwwAuthenticate: "HMAC-SHA1"]
             )
         case .malformedEvent: .invalid("", code: "malformed_event", detail: "The body is no event of the provider.")
+        case .tooManyStreams: .unavailable("too_many_streams", retryAfter: 5)
+        case .malformedPushToken:
+            .invalid(
+                "/token",
+                detail: """
+                    A token has \(PushToken.lengths.lowerBound) to \(PushToken.lengths.upperBound) hexadecimal digits.
+                    """
+            )
+        case .notOnboarded:
+            .conflict("not_onboarded", detail: "Complete sign-up first. Right after it, try again in a moment.")
+        case .erased: APIError(.gone, code: "erased", detail: "This user was erased.")
+        case .notSuppressible(let choice):
+            .refused(
+                "not_suppressible",
+                detail: "Messages about money and security cannot be turned off.",
+                source: .pointer("/categories/\(choice.category.rawValue)/\(choice.channel.rawValue)")
+            )
         }
     }
 }

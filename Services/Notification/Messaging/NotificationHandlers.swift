@@ -5,7 +5,12 @@ import Primitives
 /// Event -> what notification does.
 enum NotificationHandlers {
     /// The table.
-    static func make(learnCustomer: LearnCustomer, inbox: InboxStore) -> EventHandlers {
+    static func make(
+        learnCustomer: LearnCustomer,
+        inbox: InboxStore,
+        pushes: PushStore,
+        notices: FileNotices
+    ) -> EventHandlers {
         var handlers = EventHandlers()
         handlers.on(CustomerCreated.self) { event, transaction in
             try await learnCustomer(event.data, in: transaction)
@@ -14,12 +19,21 @@ enum NotificationHandlers {
             try await learnCustomer.customers.expectVerdict(UserID(event.data.userID), in: transaction)
         }
         handlers.on(UserCreated.self) { event, transaction in try await inbox.record(event, in: transaction) }
-        handlers.on(UserErased.self) { event, transaction in try await inbox.record(event, in: transaction) }
-        let writer = NoticeWriter(inbox: inbox)
+        handlers.on(UserErased.self) { event, transaction in
+            try await inbox.record(event, in: transaction)
+            try await pushes.removeAll(of: event.data.userID, in: transaction)
+        }
+        handlers.on(DeviceRevoked.self) { event, transaction in
+            // First: a phone that was taken away is not told of it.
+            try await pushes.remove(device: event.data.deviceID, of: event.data.userID, in: transaction)
+            try await notices([.deviceRevoked(event.data)], about: event.attributes.id, in: transaction)
+        }
+        let writer = NoticeWriter(file: notices)
         writer.on(AccountOpened.self, in: &handlers) { [.walletReady($0)] }
         writer.on(DeviceRegistered.self, in: &handlers) { [.deviceRegistered($0)] }
-        writer.on(DeviceRevoked.self, in: &handlers) { [.deviceRevoked($0)] }
         writer.on(PINReset.self, in: &handlers) { [.pinReset($0)] }
+        writer.on(BeneficiaryAdded.self, in: &handlers) { [.beneficiaryAdded($0)] }
+        writer.on(BeneficiaryRemoved.self, in: &handlers) { [.beneficiaryRemoved($0)] }
         writer.on(UserRestricted.self, in: &handlers) { [.restricted($0)] }
         writer.on(WalletCredited.self, in: &handlers) { data in Notice.credited(data).map { [$0] } ?? [] }
         writer.on(TransactionCompleted.self, in: &handlers) { Notice.completed($0) }
@@ -37,27 +51,29 @@ enum NotificationHandlers {
 
     private static func addProducts(to handlers: inout EventHandlers, _ writer: NoticeWriter) {
         writer.on(MoneyDropOpened.self, in: &handlers) { [.opened($0)] }
+        writer.on(MoneyDropClaimed.self, in: &handlers) { [.claimed($0)] }
         writer.on(MoneyDropEnded.self, in: &handlers) { [.ended($0)] }
         writer.on(PaymentRequestCreated.self, in: &handlers) { data in Notice.asked(data).map { [$0] } ?? [] }
         writer.on(PaymentRequestFulfilled.self, in: &handlers) { [.fulfilled($0)] }
         writer.on(PaymentRequestReopened.self, in: &handlers) { [.reopened($0)] }
         writer.on(PaymentRequestDeclined.self, in: &handlers) { [.declined($0)] }
+        writer.on(PaymentRequestCancelled.self, in: &handlers) { data in Notice.cancelled(data).map { [$0] } ?? [] }
         writer.on(PaymentRequestExpired.self, in: &handlers) { [.expired($0)] }
     }
 }
 
 /// Registers handlers that only tell people something.
 private struct NoticeWriter: Sendable {
-    let inbox: InboxStore
+    let file: FileNotices
 
     func on<Payload: EventData>(
         _ type: Payload.Type,
         in handlers: inout EventHandlers,
         _ notices: @escaping @Sendable (Payload) -> [Notice]
     ) {
-        let inbox = self.inbox
+        let file = self.file
         handlers.on(type) { event, transaction in
-            try await inbox.add(notices(event.data), about: event.attributes, in: transaction)
+            try await file(notices(event.data), about: event.attributes.id, in: transaction)
         }
     }
 }

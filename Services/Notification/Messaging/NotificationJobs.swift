@@ -2,9 +2,9 @@ import Messaging
 
 /// Job -> what runs it.
 enum NotificationJobs {
-    /// The table.
-    static func make(checkCustomer: CheckCustomer) -> [JobDefinition] {
-        [
+    /// The table; without a way to push there are no such jobs.
+    static func make(checkCustomer: CheckCustomer, sendPush: SendPush?) -> [JobDefinition] {
+        var jobs = [
             JobDefinition(
                 NotificationJob.checkCustomer,
                 concurrency: 8,
@@ -12,5 +12,14 @@ enum NotificationJobs {
                 firstPause: .seconds(10)
             ) { try await checkCustomer($0) }
         ]
+        if let sendPush {
+            // One connection carries them all at once.
+            jobs.append(
+                JobDefinition(NotificationJob.sendPush, concurrency: 16, firstPause: .seconds(2)) {
+                    try await sendPush($0)
+                }
+            )
+        }
+        return jobs
     }
 }

@@ -1,6 +1,7 @@
 public import Foundation
 public import Hummingbird
 public import Messaging
+public import NIOCore
 import Primitives
 
 /// What travels with a request through the router.
@@ -15,6 +16,8 @@ public struct AppRequestContext: RequestContext {
     public internal(set) var identity: Identity?
     /// The most a body may have.
     public internal(set) var bodyLimit: Int
+    /// The connection; a stream closes it when its reader is too slow.
+    public let channel: any Channel
 
     let bodyBox: RawBodyBox
 
@@ -24,6 +27,7 @@ public struct AppRequestContext: RequestContext {
         self.requestID = Self.unset
         self.trace = TraceContext(traceHigh: 0, traceLow: 0, span: 0, flags: 0)
         self.bodyLimit = RawBody.defaultLimit
+        self.channel = source.channel
         self.bodyBox = RawBodyBox()
     }
 

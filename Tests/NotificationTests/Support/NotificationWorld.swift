@@ -3,6 +3,8 @@ import Contracts
 import Foundation
 import Messaging
 import Primitives
+import Sealing
+import ServiceKit
 import ServiceTestSupport
 import TestSupport
 
@@ -15,19 +17,31 @@ struct NotificationWorld: ServiceWorld {
     let customers = CustomerStore()
     let webhooks = WebhookStore()
     let inbox = InboxStore()
+    let preferences = PreferenceStore()
+    let pushes = PushStore()
+    let keys = InMemoryDataKeys()
+    let apple = FakeApple()
 
     var handlers: EventHandlers { Self.handlers }
 
     static var handlers: EventHandlers {
+        let notices = FileNotices(inbox: InboxStore(), pushes: PushStore())
         let learn = LearnCustomer(
             customers: CustomerStore(),
             webhooks: WebhookStore(),
-            publishVerdict: PublishVerdict(customers: CustomerStore())
+            publishVerdict: PublishVerdict(customers: CustomerStore(), notices: notices)
         )
-        return NotificationHandlers.make(learnCustomer: learn, inbox: InboxStore())
+        return NotificationHandlers.make(
+            learnCustomer: learn,
+            inbox: InboxStore(),
+            pushes: PushStore(),
+            notices: notices
+        )
     }
 
-    private var publishVerdict: PublishVerdict { PublishVerdict(customers: self.customers) }
+    private var publishVerdict: PublishVerdict {
+        PublishVerdict(customers: self.customers, notices: FileNotices(inbox: self.inbox, pushes: self.pushes))
+    }
 
     var takeWebhook: TakeWebhook {
         TakeWebhook(
@@ -75,6 +89,77 @@ struct NotificationWorld: ServiceWorld {
     /// Titles in a user's inbox, newest first.
     func titles(_ user: UUID) async throws -> [String] {
         try await self.inbox.page(UserID(user), before: nil, limit: 50, on: self.requests).map(\.title)
+    }
+
+    /// A person marks everything read, or everything up to a message.
+    @discardableResult
+    func readAll(upTo id: UUID? = nil, as user: UserID) async throws -> Int64? {
+        try await self.asUser(user) { try await self.inbox.markAllRead(upTo: id, of: user, in: $0) }
+    }
+
+    /// A person marks one message read.
+    @discardableResult
+    func read(_ id: UUID, as user: UserID) async throws -> InboxEntry? {
+        try await self.asUser(user) { try await self.inbox.markRead(id, of: user, in: $0) }
+    }
+
+    /// Money arrives for a person from another.
+    func moneyArrives(for person: UserID? = nil, amount: Int64 = 123_450, id: UUID? = nil) async throws {
+        let event = TransactionCompleted(
+            transactionID: self.ids.next(),
+            senderID: UserID(clerkSubject: "user_somebody").uuid,
+            recipientID: (person ?? self.ada).uuid,
+            amount: amount,
+            type: Open(.p2p),
+            route: Open(.internal),
+            fee: 0,
+            duty: 0,
+            timestamp: Timestamp.text(self.clock.now)
+        )
+        try await self.hear(event, id: id)
+    }
+
+    /// Changes what a person wants to hear.
+    @discardableResult
+    func change(_ request: NotificationPreferencesRequest, of user: UserID) async throws -> NotificationPreferences {
+        try await self.asUser(user) { transaction in
+            let wishes = try await self.preferences.lock(user, in: transaction).changed(by: request)
+            try await self.preferences.save(wishes, of: user, in: transaction)
+            return wishes
+        }
+    }
+
+    // MARK: Phones
+
+    /// A person's phone is registered.
+    @discardableResult
+    func register(_ token: String, of user: UserID, device: UUID? = nil) async throws -> RegisteredToken {
+        if (try? await self.keys.key(for: user)) == nil { self.keys.set(DataKey(), for: user) }
+        let register = RegisterPushToken(database: self.requests, pushes: self.pushes, keys: self.keys)
+        return try await register(try PushToken(checking: token), device: device, of: user, cause: Cause())
+    }
+
+    func sendPush(by sender: (any PushSender)? = nil) -> SendPush {
+        SendPush(
+            database: self.work,
+            pushes: self.pushes,
+            keys: self.keys,
+            sender: sender ?? self.apple,
+            clock: self.clock
+        )
+    }
+
+    /// The keys of the pushes that wait.
+    func waitingPushes() async throws -> [String] {
+        try await self.database.psql(
+            "SELECT key FROM jobs WHERE kind = 'send_push' AND state = 'queued' ORDER BY created_at, key"
+        )
+    }
+
+    /// Runs a push's job.
+    func push(_ key: String, by sender: (any PushSender)? = nil) async throws -> JobOutcome {
+        let send = self.sendPush(by: sender)
+        return try await self.run(NotificationJob.sendPush, key) { try await send($0) }
     }
 
     // MARK: Jobs

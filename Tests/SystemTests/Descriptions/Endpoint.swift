@@ -26,6 +26,8 @@ struct Endpoint: Sendable, CustomStringConvertible {
     let body: Schema?
     /// Good bodies.
     let examples: [Tree]
+    /// Whether a good answer has no end.
+    let isStream: Bool
 
     /// `POST /devices`, as services list their routes.
     var name: String { "\(self.method) \(self.path)" }
@@ -77,7 +79,8 @@ extension Endpoint {
                     access: try Self.access(operation.value["security"] ?? document["security"], at: path.name),
                     parameters: shared.map { Self.parameter(Schema($0, in: document)) },
                     body: (content?["schema"]).map { Schema($0, in: document) },
-                    examples: Self.examples(of: content)
+                    examples: Self.examples(of: content),
+                    isStream: operation.value["responses"]?["200"]?["content"]?["text/event-stream"] != nil
                 )
             }
         }

@@ -15,6 +15,7 @@ struct SuiteEnvironment: Sendable {
     let webhookToken = String(Self.secret(12).prefix(10))
     let clerkSecret = "whsec_" + Self.key()
     private let apiKey = Self.secret(24)
+    private let pushKey = Self.key()
     private let keys: [String: String]
     private let ports: [String: Int]
     private let internalPorts: [String: Int]
@@ -40,6 +41,8 @@ struct SuiteEnvironment: Sendable {
         let names = ["MASTER_KEYS", "APPROVAL_SIGNING_KEY", "PIN_PEPPER", "BLIND_INDEX_KEY"]
         self.keys = Dictionary(uniqueKeysWithValues: names.map { ($0, Self.key()) })
     }
+
+    private var pushCertificate: String { "\(Scratch.directory)/apns-\(self.pushPort).pem" }
 
     /// Where clients call a service or the sandbox.
     func publicURL(_ name: String) -> String { "http://127.0.0.1:\(self.ports[name] ?? 0)" }
@@ -72,6 +75,7 @@ struct SuiteEnvironment: Sendable {
             values["CLERK_WEBHOOK_SECRET"] = self.clerkSecret
             values["CLERK_WEBHOOK_URL"] = "\(self.publicURL("auth"))/webhooks/clerk"
             values["APNS_PORT"] = "\(self.pushPort)"
+            values["APNS_CERTIFICATE_FILE"] = self.pushCertificate
             return values
         }
         let own = [
@@ -83,7 +87,6 @@ struct SuiteEnvironment: Sendable {
             "CLERK_JWKS_URL": "\(self.publicURL(Self.sandbox))/.well-known/jwks.json",
             "CLERK_AUTHORIZED_PARTIES": Self.authorizedParty,
             "ANCHOR_BASE_URL": self.publicURL(Self.sandbox),
-            "APNS_URL": "http://127.0.0.1:\(self.pushPort)",
         ]
         return values.merging(own) { $1 }.merging(self.secrets(of: name)) { $1 }
     }
@@ -101,6 +104,12 @@ struct SuiteEnvironment: Sendable {
             own["MASTER_KEYS"] = "run:\(self.keys["MASTER_KEYS"] ?? "")"
             return own
         case "customer": return self.keys.filter { $0.key == "BLIND_INDEX_KEY" }
+        case "notification":
+            return [
+                "APNS_KEY": self.pushKey, "APNS_KEY_ID": "SYSTEMKEY1", "APNS_TEAM_ID": "SYSTEMTEAM",
+                "APNS_TOPIC": "ng.transfa.app", "APNS_BASE_URL": "https://localhost:\(self.pushPort)",
+                "APNS_CA_FILE": self.pushCertificate,
+            ]
         default: return [:]
         }
     }

@@ -1,0 +1,99 @@
+import AsyncHTTPClient
+import Crypto
+import Foundation
+import NIOCore
+import NIOSSL
+import ServiceKit
+
+/// How to reach Apple's push service, and as whom.
+struct APNsConfiguration: Sendable {
+    let baseURL: String
+    let topic: String
+    let keyID: String
+    let teamID: String
+    let key: P256.Signing.PrivateKey
+    /// A file of certificates to trust in place of the system's; for the sandbox.
+    let trustedCertificates: String?
+
+    static let keySetting = SettingKey(
+        "APNS_KEY",
+        .text,
+        default: "",
+        secret: true,
+        "signs for Apple's push service: PEM, or base64 of 32 bytes; without it nothing is pushed"
+    )
+    static let keyIDSetting = SettingKey("APNS_KEY_ID", .text, default: "", "the id of APNS_KEY")
+    static let teamIDSetting = SettingKey("APNS_TEAM_ID", .text, default: "", "the team that APNS_KEY belongs to")
+    static let topicSetting = SettingKey("APNS_TOPIC", .text, default: "", "the app's bundle id")
+    static let baseURLSetting = SettingKey(
+        "APNS_BASE_URL",
+        .url(["https"]),
+        default: "https://api.push.apple.com",
+        "Apple's push service"
+    )
+    static let certificatesSetting = SettingKey(
+        "APNS_CA_FILE",
+        .text,
+        default: "",
+        "certificates to trust in place of the system's, for the sandbox"
+    )
+
+    /// All settings of pushes.
+    static let keys = [
+        Self.keySetting, Self.keyIDSetting, Self.teamIDSetting, Self.topicSetting, Self.baseURLSetting,
+        Self.certificatesSetting,
+    ]
+
+    /// Reads them; nil without a key: then nothing is pushed.
+    static func read(_ reader: SettingsReader) throws(ConfigurationProblem) -> APNsConfiguration? {
+        let text = try reader.text(Self.keySetting)
+        guard !text.isEmpty else { return nil }
+        guard let key = Self.key(text) else {
+            throw SettingsReader.problem(Self.keySetting, "is not a P-256 private key")
+        }
+        let certificates = try reader.text(Self.certificatesSetting)
+        var url = try reader.text(Self.baseURLSetting)
+        while url.hasSuffix("/") { url.removeLast() }
+        return APNsConfiguration(
+            baseURL: url,
+            topic: try Self.needed(Self.topicSetting, reader),
+            keyID: try Self.needed(Self.keyIDSetting, reader),
+            teamID: try Self.needed(Self.teamIDSetting, reader),
+            key: key,
+            trustedCertificates: certificates.isEmpty ? nil : certificates
+        )
+    }
+
+    private static func needed(_ setting: SettingKey, _ reader: SettingsReader) throws(ConfigurationProblem) -> String {
+        let text = try reader.text(setting)
+        guard !text.isEmpty else { throw SettingsReader.problem(setting, "not set, and APNS_KEY is") }
+        return text
+    }
+
+    private static func key(_ text: String) -> P256.Signing.PrivateKey? {
+        guard text.contains("BEGIN") else {
+            return Data(base64Encoded: text).flatMap { try? P256.Signing.PrivateKey(rawRepresentation: $0) }
+        }
+        // Some ways to set an environment cannot hold line ends.
+        return try? P256.Signing.PrivateKey(pemRepresentation: text.replacingOccurrences(of: "\\n", with: "\n"))
+    }
+
+    /// A client of its own: one connection to Apple stays open, and what it trusts may differ.
+    ///
+    /// - Throws: `ConfigurationProblem` when the certificates cannot be read.
+    func makeHTTPClient() throws(ConfigurationProblem) -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        configuration.timeout = .init(connect: .seconds(5), read: .seconds(10))
+        configuration.connectionPool.idleTimeout = .minutes(30)
+        if let file = self.trustedCertificates {
+            guard let trusted = try? NIOSSLCertificate.fromPEMFile(file), !trusted.isEmpty else {
+                throw SettingsReader.problem(Self.certificatesSetting, "is not a file of certificates in PEM")
+            }
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .certificates(trusted)
+            configuration.tlsConfiguration = tls
+        }
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+}

@@ -1,0 +1,13 @@
+import AsyncHTTPClient
+import ServiceLifecycle
+
+/// Closes the connection to Apple when the jobs that use it have ended.
+struct PushConnection: Service, CustomStringConvertible {
+    let http: HTTPClient
+    let description = "push"
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        try await self.http.shutdown()
+    }
+}

@@ -1,0 +1,143 @@
+import AsyncHTTPClient
+import Crypto
+import EventLoops
+import Foundation
+import Logging
+import NIOCore
+import NIOHTTP1
+import Primitives
+import SandboxService
+import TestSupport
+
+@testable import NotificationService
+
+/// The sandbox's stand-in for Apple's push service, over TLS and HTTP/2, and a client of it.
+struct SandboxApple: Sendable {
+    let client: APNsClient
+    let tokens: ProviderTokens
+    let clock: AdjustableClock
+    let key: P256.Signing.PrivateKey
+    private let control: String
+    private let http: HTTPClient
+
+    /// A push as it arrived.
+    struct Arrived: Decodable, Sendable {
+        let token: String
+        let id: String
+        let collapseID: String?
+        let topic: String?
+        let priority: String?
+        let expiration: String?
+        let pushType: String?
+        let keyID: String?
+        let teamID: String?
+        let status: Int
+        let body: Body
+
+        struct Body: Decodable, Sendable {
+            let aps: APS
+            let kind: String
+            let subject: String?
+        }
+
+        struct APS: Decodable, Sendable {
+            let alert: [String: String]
+            let badge: Int
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case token
+            case id = "apns-id"
+            case collapseID = "apns-collapse-id"
+            case topic = "apns-topic"
+            case priority = "apns-priority"
+            case expiration = "apns-expiration"
+            case pushType = "apns-push-type"
+            case keyID = "kid"
+            case teamID = "iss"
+            case status
+            case body
+        }
+    }
+
+    private struct List: Decodable {
+        let pushes: [Arrived]
+    }
+
+    /// What arrived so far.
+    func arrived() async throws -> [Arrived] {
+        let answer = try await self.call(.GET, "/sandbox/apns/pushes")
+        return try JSONDecoder().decode(List.self, from: answer).pushes
+    }
+
+    /// Lets the next pushes fail.
+    func fail(_ json: String) async throws { _ = try await self.call(.POST, "/sandbox/apns/failures", json) }
+
+    private func call(_ method: HTTPMethod, _ path: String, _ json: String? = nil) async throws -> Data {
+        var request = HTTPClientRequest(url: self.control + path)
+        request.method = method
+        if let json { request.body = .bytes(ByteBuffer(string: json)) }
+        let response = try await self.http.execute(request, timeout: .seconds(10))
+        guard response.status == .ok else { throw TestFailure("\(path) was answered \(response.status)") }
+        return Data(try await response.body.collect(upTo: 1 << 20).readableBytesView)
+    }
+
+    /// Runs the stand-in around `body`.
+    static func with(_ body: @Sendable @escaping (SandboxApple) async throws -> Void) async throws {
+        let file = "\(Scratch.directory)/apple-\(Scratch.shortName()).pem"
+        var settings = SandboxConfiguration(apiKey: "k", webhookToken: "t", clerkIssuer: "https://clerk.transfa.test")
+        settings.pushPort = 0
+        settings.pushCertificateFile = file
+        let (ports, tell) = AsyncStream.makeStream(of: Int.self)
+        let (pushPorts, tellPush) = AsyncStream.makeStream(of: Int.self)
+        let logger = Logger(label: "apple") { _ in SwiftLogNoOpLogHandler() }
+        let sandbox = try SandboxApplication(
+            configuration: settings,
+            logger: logger,
+            onListening: { tell.yield($0) },
+            onListeningForPushes: { tellPush.yield($0) }
+        )
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try? await sandbox.run() }
+            guard let port = await ports.first(where: { _ in true }),
+                let pushPort = await pushPorts.first(where: { _ in true })
+            else { throw TestFailure("the sandbox does not listen") }
+            let key = P256.Signing.PrivateKey()
+            let configuration = APNsConfiguration(
+                baseURL: "https://localhost:\(pushPort)",
+                topic: "ng.transfa.app",
+                keyID: "TESTKEY123",
+                teamID: "TESTTEAM12",
+                key: key,
+                trustedCertificates: file
+            )
+            let clock = AdjustableClock()
+            let tokens = ProviderTokens(configuration, time: clock)
+            let http = try configuration.makeHTTPClient()
+            let plain = HTTPClient(eventLoopGroupProvider: .singleton)
+            let apple = SandboxApple(
+                client: APNsClient(configuration: configuration, tokens: tokens, http: http, logger: logger),
+                tokens: tokens,
+                clock: clock,
+                key: key,
+                control: "http://127.0.0.1:\(port)",
+                http: plain
+            )
+            let result = await Result { try await body(apple) }
+            group.cancelAll()
+            try await http.shutdown()
+            try await plain.shutdown()
+            try result.get()
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}
