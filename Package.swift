@@ -153,7 +153,7 @@ let services: [Target] =
     + service("Account", ["AnchorClient"])
     + service("Transaction", ["AnchorClient", "EventLoops", jwtKit, collections])
     + service("Subscription")
-    + service("Notification", ["AnchorClient", "EventLoops", metrics, nioCore, nioHTTP1, nioSSL])
+    + service("Notification", ["AnchorClient", "EventLoops", collections, metrics, nioCore, nioHTTP1, nioSSL])
     + service("Analytics")
 
 /// Stands in for Anchor, Clerk and APNs; for development and tests, so it shares nothing with the services.

@@ -53,22 +53,25 @@ struct NotificationParts {
             store: StreamStore(),
             logger: self.host.logger
         )
-        let router = self.host.router()
-        WebhookController(
-            tokens: self.configuration.webhookTokens,
+        let lane = WebhookLane(
             takeWebhook: TakeWebhook(
                 database: messaging.work,
                 webhooks: WebhookStore(),
                 customers: self.customers,
                 publishVerdict: publishVerdict
-            ),
+            )
+        )
+        let router = self.host.router()
+        WebhookController(
+            tokens: self.configuration.webhookTokens,
+            lane: lane,
             metrics: WebhookMetrics(self.host.metrics)
         ).add(to: router)
         self.addRoutes(to: router.group().add(middleware: self.host.authentication()), messaging.requests, hub)
         return ServiceParts(
             router: router,
             messaging: messaging,
-            services: [hub] + (self.apple.map { [PushConnection(http: $0)] } ?? [])
+            services: [hub, lane] + (self.apple.map { [PushConnection(http: $0)] } ?? [])
         )
     }
 

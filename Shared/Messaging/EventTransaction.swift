@@ -57,6 +57,11 @@ public struct EventTransaction: Sendable {
     /// A new UUIDv7.
     public func makeID() -> UUID { self.tools.ids.next() }
 
+    /// The same transaction, for what something else has caused: a batch does the work of many requests.
+    public func caused(by cause: Cause) -> EventTransaction {
+        EventTransaction(self.pipeline, cause: cause, tools: self.tools)
+    }
+
     // MARK: Statements
 
     /// Runs a statement after the staged ones and returns its rows.

@@ -85,4 +85,70 @@ struct ProductNoticeTests {
             #expect(try await world.database.psql("SELECT body FROM notifications") == [text])
         }
     }
+
+    @Test(
+        "whoever moved or got money hears of it once, in words that fit what it was",
+        arguments: [
+            (.p2p, "₦50.00 was sent.", "₦50.00 arrived in your bank account."),
+            (.selfTransfer, "₦50.00 arrived in your bank account.", nil),
+            (.moneyDrop, "₦50.00 was set aside for your money drop.", nil),
+            (.dropClaim, nil, "₦50.00 of a money drop arrived in your wallet."),
+            (.dropRefund, nil, "₦50.00 was left of your drop and is back in your wallet."),
+            (.inbound, nil, nil),
+        ] as [(TransactionType, String?, String?)]
+    )
+    func completed(_ type: TransactionType, _ sent: String?, _ received: String?) async throws {
+        try await withNotification { world in
+            let bola = UserID(clerkSubject: "user_bola")
+            try await world.hear(
+                TransactionCompleted(
+                    transactionID: world.ids.next(),
+                    senderID: sent == nil ? nil : world.ada.uuid,
+                    recipientID: bola.uuid,
+                    amount: 5000,
+                    type: Open(type),
+                    route: Open(.external),
+                    fee: 0,
+                    duty: 0,
+                    timestamp: self.time
+                )
+            )
+            let bodies = { (user: UserID) in
+                try await world.inbox.page(user, before: nil, limit: 9, on: world.requests).map(\.body)
+            }
+            #expect(try await bodies(world.ada) == [sent].compactMap(\.self))
+            #expect(try await bodies(bola) == [received].compactMap(\.self))
+        }
+    }
+
+    @Test("claims of a drop, requests taken back and bank accounts that come and go are told")
+    func more() async throws {
+        try await withNotification { world in
+            let ada = world.ada.uuid
+            try await world.hear(
+                MoneyDropClaimed(
+                    moneyDropID: world.ids.next(),
+                    creatorID: ada,
+                    amountPerClaim: 5000,
+                    slots: 5,
+                    claimantID: world.ids.next(),
+                    transactionID: world.ids.next(),
+                    claimed: 2,
+                    timestamp: self.time
+                )
+            )
+            let request = PaymentRequestCancelled(
+                paymentRequestID: world.ids.next(),
+                ownerID: world.ids.next(),
+                payerID: ada,
+                timestamp: self.time
+            )
+            try await world.hear(request)
+            try await world.hear(BeneficiaryRemoved(userID: ada, beneficiaryID: world.ids.next()))
+            let page = try await world.inbox.page(world.ada, before: nil, limit: 9, on: world.requests)
+            #expect(page.map(\.title) == ["Bank Account Removed", "Request Cancelled", "Money Drop Claimed"])
+            #expect(page.map(\.category) == ["security", "requests", "drops"])
+            #expect(page.last?.body == "2 of 5 slots of your drop were claimed.")
+        }
+    }
 }

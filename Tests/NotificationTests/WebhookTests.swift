@@ -1,5 +1,6 @@
 import AnchorClient
 import Contracts
+import Foundation
 import Messaging
 import Primitives
 import ServiceTestSupport
@@ -139,6 +140,59 @@ struct CheckCustomerTests {
             world.provider.set(.approved)
             #expect(try await world.check() == .done)
             #expect(try await world.said().last == "customer.verified")
+        }
+    }
+}
+
+@Suite("Many webhooks at once", .serialized)
+struct WebhookLaneTests {
+    private func event(_ id: String, _ type: String, _ links: [String: String]) throws -> WebhookEvent {
+        let relationships = links.map { #""\#($0)":{"data":{"id":"\#($1)","type":"x"}}"# }.joined(separator: ",")
+        let body = #"{"data":{"id":"\#(id)","type":"\#(type)","attributes":{},"relationships":{\#(relationships)}}}"#
+        return try WebhookEvent(parsing: body.utf8)
+    }
+
+    @Test("each is stored and published once with its own cause, in few transactions, whatever comes twice")
+    func gathered() async throws {
+        try await withNotification { world in
+            try await world.adaIsCustomer()
+            let lane = WebhookLane(takeWebhook: world.takeWebhook)
+            let transfers = try (0..<100).map {
+                try self.event("t\($0)-anc_et", "nip.transfer.successful", ["transfer": "\($0 % 10)-anc_trsf"])
+            }
+            let verdict = try self.event(
+                "v-anc_et",
+                "customer.identification.approved",
+                ["customer": "1-anc_ind_cst"]
+            )
+            let others = try (0..<20).map { try self.event("o\($0)-anc_et", "bills.successful", [:]) }
+            let all = transfers + [verdict] + others
+            let causes = all.map { _ in Cause(correlationID: world.ids.next()) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await lane.work() }
+                let news = try await withThrowingTaskGroup(of: Bool.self) { calls in
+                    for _ in 0..<2 {
+                        for (event, cause) in zip(all, causes) {
+                            calls.addTask { try await lane.take(event, cause: cause) }
+                        }
+                    }
+                    return try await calls.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+                }
+                #expect(news == all.count)
+                group.cancelAll()
+            }
+            let count = { (sql: String) in try await world.database.psql("SELECT count(*) FROM \(sql)")[0] }
+            #expect(try await count("webhooks") == "121")
+            #expect(try await count("webhooks WHERE outcome = 'ignored'") == "20")
+            #expect(try await count("outbox WHERE type = 'provider.transfer_updated'") == "100")
+            #expect(try await count("outbox WHERE type = 'customer.verified'") == "1")
+            let gaps = "(SELECT subject FROM outbox GROUP BY 1 HAVING max(sequence) <> count(*)) AS gaps"
+            #expect(try await count(gaps) == "0")
+            let known = Set(causes.compactMap { $0.correlationID?.lowercased })
+            let told = try await world.database.psql("SELECT DISTINCT correlation_id FROM outbox")
+            #expect(told.count == 101 && told.allSatisfy(known.contains))
+            let batches = try await count("(SELECT DISTINCT xmin::text FROM webhooks) AS batches")
+            #expect(try #require(Int(batches)) < 60)
         }
     }
 }

@@ -6,6 +6,8 @@ enum NotificationError: Error, Hashable, Sendable {
     case badSignature
     /// Signed bytes that are no event.
     case malformedEvent
+    /// More webhooks wait than can be taken in time.
+    case tooManyWebhooks
     /// Money and security are heard on every channel.
     case notSuppressible(NotificationPreferences.Choice)
     /// As many streams are open as this process serves.

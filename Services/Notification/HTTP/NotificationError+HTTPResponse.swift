@@ -16,6 +16,7 @@ extension NotificationError: APIErrorConvertible {
                 headers: [.wwwAuthenticate: "HMAC-SHA1"]
             )
         case .malformedEvent: .invalid("", code: "malformed_event", detail: "The body is no event of the provider.")
+        case .tooManyWebhooks: .unavailable()
         case .tooManyStreams: .unavailable("too_many_streams", retryAfter: 5)
         case .malformedPushToken:
             .invalid(

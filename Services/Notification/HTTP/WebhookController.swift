@@ -8,7 +8,7 @@ import ServiceKit
 /// Messages of the provider.
 struct WebhookController: Sendable {
     let tokens: [String]
-    let takeWebhook: TakeWebhook
+    let lane: WebhookLane
     let metrics: WebhookMetrics
 
     /// The most bytes of a body, packed or not.
@@ -29,7 +29,7 @@ struct WebhookController: Sendable {
             self.metrics.malformed.increment(by: 1)
             throw NotificationError.malformedEvent
         }
-        let isNew = try await self.takeWebhook(event, cause: context.cause)
+        let isNew = try await self.lane.take(event, cause: context.cause)
         (isNew ? self.metrics.accepted : self.metrics.repeated).increment(by: 1)
         return APIResponse(.ok)
     }

@@ -22,20 +22,23 @@ struct WebhookStore: Sendable {
         let verdict: IdentityVerdict
     }
 
-    /// Stores a webhook.
+    /// Stores webhooks.
     ///
-    /// - Returns: False when it was stored before: then nothing may follow from it.
-    func insert(_ event: WebhookEvent, _ outcome: Outcome, in transaction: EventTransaction) async throws -> Bool {
+    /// - Returns: The ids of those that were not stored before: nothing may follow from the others.
+    func insert(_ events: [(WebhookEvent, Outcome)], in transaction: EventTransaction) async throws -> Set<String> {
+        // By id, as another replica does: two batches never wait for each other.
+        let sorted = events.sorted { $0.0.id < $1.0.id }
         let rows = try await transaction.query(
             """
             INSERT INTO webhooks (event_id, type, outcome, created_at, received_at)
-            VALUES (\(event.id), \(String(event.type.prefix(100))), \(outcome.rawValue), \(event.createdAt),
-                \(transaction.now))
+            SELECT w.id, w.type, w.outcome, w.created_at, \(transaction.now)
+            FROM unnest(\(sorted.map(\.0.id)), \(sorted.map { String($0.0.type.prefix(100)) }),
+                \(sorted.map(\.1.rawValue)), \(sorted.map(\.0.createdAt))) AS w(id, type, outcome, created_at)
             ON CONFLICT (event_id) DO NOTHING
             RETURNING event_id
             """
         )
-        return !rows.isEmpty
+        return Set(try rows.map { try $0.decode(String.self) })
     }
 
     /// Keeps a verdict until its customer is known.
