@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Messaging
+import Postgres
 import Primitives
 import ServiceTestSupport
 import Testing
@@ -77,6 +78,26 @@ struct PlanTests {
             let eve = UserID(clerkSubject: "user_eve")
             let found = try await world.subscriptions.view(world.ada, in: world.month, as: eve, on: world.requests)
             #expect(found == SubscriptionView(month: world.month))
+        }
+    }
+
+    @Test("the role of requests can neither give a plan nor lengthen one")
+    func rights() async throws {
+        try await withSubscription { world in
+            try await world.joins()
+            let statements = [
+                "UPDATE subscriptions SET plan = 'plus', active_until = now()",
+                "UPDATE subscriptions SET active_until = now()", "UPDATE subscriptions SET anchored_at = now()",
+                "DELETE FROM approval_nonces",
+            ]
+            for statement in statements {
+                let refusal = await #expect(throws: (any Error).self) {
+                    try await world.asUser(world.ada) { try await $0.query(SQL(unsafe: statement)) }
+                }
+                // Insufficient privilege.
+                #expect(refusal.map { "\($0)" }?.contains("42501") == true, "\(statement)")
+            }
+            #expect(try await world.status().status == "free")
         }
     }
 }
