@@ -119,13 +119,15 @@ let layers: [Target] = [
     ),
     // No pkgConfig: the flags that hiredis ships there are refused by the package manager.
     .systemLibrary(name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"])]),
+    .systemLibrary(name: "CHaru", path: "Shared/CHaru", providers: [.apt(["libhpdf-dev"])]),
     // 1: threads, values
     shared("EventLoops", ["CLinux"], settings: wrapper),
     shared("Primitives", [crypto]),
-    // 2: the three clients
+    // 2: the three clients, and what people keep
     shared("Postgres", ["CLibPQ", "EventLoops", logging], settings: wrapper),
     shared("AMQP", ["CRabbitMQ", "EventLoops", logging], settings: wrapper),
     shared("Redis", ["CHiredis", "EventLoops", logging], settings: wrapper),
+    shared("Documents", ["CHaru", "EventLoops"], settings: wrapper),
     // 3: Contracts is a package of its own, see Shared/Contracts
     // 4: events and jobs
     shared(
@@ -151,7 +153,7 @@ let services: [Target] =
     service("Auth", [jwtKit])
     + service("Customer", ["AnchorClient"])
     + service("Account", ["AnchorClient"])
-    + service("Transaction", ["AnchorClient", "EventLoops", jwtKit, collections])
+    + service("Transaction", ["AnchorClient", "Documents", "EventLoops", jwtKit, collections, nioCore])
     + service("Subscription")
     + service("Notification", ["AnchorClient", "EventLoops", collections, metrics, nioCore, nioHTTP1, nioSSL])
     + service("Analytics")
@@ -203,6 +205,7 @@ let tests: [Target] = [
     test("Postgres", ["Postgres", "EventLoops", "TestSupport", logging]),
     test("AMQP", ["AMQP", "EventLoops", "TestSupport", logging]),
     test("Redis", ["Redis", "EventLoops", "TestSupport", logging]),
+    test("Documents", ["Documents", "TestSupport"]),
     test("Contracts", [contracts]),
     test("Sealing", ["Sealing", "Primitives", crypto]),
     test(
@@ -227,7 +230,7 @@ let tests: [Target] = [
     serviceTest("Auth", [crypto]),
     serviceTest("Customer", ["AnchorClient", "EventLoops"]),
     serviceTest("Account", ["AnchorClient"]),
-    serviceTest("Transaction", ["AnchorClient", httpTypes]),
+    serviceTest("Transaction", ["AnchorClient", "Documents", httpTypes]),
     serviceTest("Subscription"),
     serviceTest(
         "Notification",

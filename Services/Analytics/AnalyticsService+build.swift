@@ -7,7 +7,7 @@ extension ServiceDefinition {
     /// The analytics service.
     public static let analytics = ServiceDefinition(
         name: "analytics",
-        needs: [.database, .broker, .clerk],
+        needs: [.database, .broker, .clerk, .auth],
         migrations: { try AnalyticsMigrations.all() },
         build: { try AnalyticsParts(host: $0).wired() }
     )
@@ -16,20 +16,41 @@ extension ServiceDefinition {
 /// Every wire of the service.
 struct AnalyticsParts {
     let host: ServiceHost
-    let movements = MovementStore()
-    let totals = DailyTotalStore()
+    let facts = FactStore()
+    let counterparties = CounterpartyStore()
+    let categories = CategoryStore()
 
     func wired() throws -> ServiceParts {
-        let messaging = try self.host.messaging(as: .analytics) { _, _ in
-            MessagingRuntime.Plan(handlers: AnalyticsHandlers.make(movements: self.movements))
+        let messaging = try self.host.messaging(as: .analytics) { _, work in
+            MessagingRuntime.Plan(
+                handlers: AnalyticsHandlers.make(facts: self.facts, people: self.counterparties),
+                jobs: AnalyticsJobs.make(
+                    words: ReadWords(database: work, facts: self.facts, keys: self.host.dataKeys),
+                    rebuild: self.rebuild(work)
+                )
+            )
         }
-        return ServiceParts(router: self.router(messaging.requests), messaging: messaging)
+        return ServiceParts(router: self.router(messaging.requests), messaging: messaging) {
+            ProjectionController(rebuild: self.rebuild(messaging.work)).add(to: $0)
+        }
+    }
+
+    private func rebuild(_ work: EventDatabase) -> RebuildProjection {
+        RebuildProjection(database: work, store: RebuildStore(), facts: self.facts)
     }
 
     private func router(_ requests: EventDatabase) -> Router<AppRequestContext> {
         let router = self.host.router()
         let group = router.group().add(middleware: self.host.authentication())
-        SummaryController(database: requests, clock: self.host.clock, totals: self.totals).add(to: group)
+        InsightsController(
+            database: requests,
+            clock: self.host.clock,
+            totals: TotalStore(),
+            categories: self.categories,
+            counterparties: self.counterparties
+        ).add(to: group)
+        CategoryController(database: requests, categories: self.categories, executor: self.host.idempotency())
+            .add(to: group)
         return router
     }
 }

@@ -1,5 +1,6 @@
 import AnchorClient
 import Contracts
+import Documents
 import Hummingbird
 import Messaging
 import Sealing
@@ -94,6 +95,7 @@ struct TransactionParts {
             quote: QuoteOrder(store: QuoteStore(client: self.host.handlers), clock: self.host.clock)
         ).add(to: group)
         HistoryController(store: history, keys: self.host.dataKeys).add(to: group)
+        self.addDocuments(history, to: group)
         self.moneyDrops(orders, history, executor, database).add(to: group)
         PaymentRequestController(
             orders: orders,
@@ -104,6 +106,23 @@ struct TransactionParts {
         ).add(to: group)
         LimitsController(store: LimitStore(client: self.host.handlers), approvals: approvals, once: once).add(to: group)
         return router
+    }
+
+    private func addDocuments(_ history: HistoryStore, to group: RouterGroup<AppRequestContext>) {
+        let statements = StatementStore(client: self.host.handlers)
+        let renderer = PDFRenderer()
+        StatementController(
+            store: statements,
+            write: WriteStatement(store: statements, names: history, renderer: renderer),
+            clock: self.host.clock
+        ).add(to: group)
+        let receipts = WriteReceipt(
+            store: ReceiptStore(client: self.host.handlers),
+            names: history,
+            keys: self.host.dataKeys,
+            renderer: renderer
+        )
+        ReceiptController(write: receipts, clock: self.host.clock).add(to: group)
     }
 
     private func moneyDrops(

@@ -104,7 +104,7 @@ extension TransferSnapshot {
             amount: attributes.amount,
             status: TransferStatus(wire: attributes.status, failureReason: codeOnly(attributes.failureReason)),
             createdAt: attributes.createdAt.flatMap { Timestamp.parse($0) },
-            sessionID: attributes.sessionId
+            sessionID: idOnly(attributes.sessionId)
         )
     }
 }

@@ -3,6 +3,8 @@ import Foundation
 import Messaging
 import Postgres
 import Primitives
+import Sealing
+import ServiceKit
 import ServiceTestSupport
 import TestSupport
 
@@ -11,26 +13,94 @@ import TestSupport
 /// Analytics on a database of its own, without HTTP and broker.
 struct AnalyticsWorld: ServiceWorld {
     let service: ServiceDatabase
+    /// The keys of those who have one.
+    let keys = InMemoryDataKeys()
 
     let bayo = UserID(clerkSubject: "user_bayo")
+    let chi = UserID(clerkSubject: "user_chi")
 
-    var handlers: EventHandlers { AnalyticsHandlers.make(movements: MovementStore()) }
+    var handlers: EventHandlers { AnalyticsHandlers.make(facts: FactStore(), people: CounterpartyStore()) }
+    var rebuild: RebuildProjection {
+        RebuildProjection(database: self.work, store: RebuildStore(), facts: FactStore())
+    }
+
+    // MARK: What people see
 
     /// What a user sees of some days.
     func totals(_ user: UserID, from: String, to: String) async throws -> Totals {
-        let period = try Period(from: from, to: to, now: self.clock.now)
-        return try await DailyTotalStore().sum(period, of: user, on: self.requests)
-    }
-
-    /// How many rows of totals the role of requests sees for a user.
-    func rows(visibleTo user: UserID?) async throws -> Int64? {
-        let sql: SQL = "SELECT count(*) FROM daily_totals"
-        return try await self.requests.client.query(sql, as: user?.uuid).first?.decode(Int64.self)
+        try await TotalStore().sum(try self.period(from, to), of: user, on: self.requests)
     }
 
     /// What a user sees of November 2026.
     func november(_ user: UserID) async throws -> Totals {
         try await self.totals(user, from: "2026-11-01", to: "2026-11-30")
+    }
+
+    /// What a user sees per bucket.
+    func series(_ user: UserID, by step: Period.Step, from: String, to: String) async throws -> [AnalyticsSummary] {
+        let period = try self.period(from, to)
+        return try period.series(by: step, of: try await TotalStore().days(period, of: user, on: self.requests))
+    }
+
+    /// What a user sees per category in November 2026: money in and money out.
+    func categories(_ user: UserID) async throws -> [String: [Int64]] {
+        let totals = try await CategoryStore()
+            .totals(try self.period("2026-11-01", "2026-11-30"), of: user, on: self.requests)
+        return Dictionary(uniqueKeysWithValues: totals.map { ($0.category, [$0.moneyIn.kobo, $0.moneyOut.kobo]) })
+    }
+
+    /// Whom a user sees in November 2026.
+    func counterparties(_ user: UserID, by flow: Flow, limit: Int = 10) async throws -> [CounterpartyTotal] {
+        try await CounterpartyStore()
+            .top(limit, by: flow, try self.period("2026-11-01", "2026-11-30"), of: user, on: self.requests)
+    }
+
+    /// What a user's transfer is for.
+    func category(of transfer: UUID, for user: UserID) async throws -> CategoryOfTransfer? {
+        try await self.asUser(user) { try await CategoryStore().category(of: transfer, for: user, in: $0) }
+    }
+
+    /// A user chooses what a transfer was for.
+    func chooses(_ user: UserID, _ category: AnalyticsService.Category?, for transfer: UUID) async throws {
+        try await self.asUser(user) { try await CategoryStore().choose(category, for: transfer, of: user, in: $0) }
+    }
+
+    private func period(_ from: String, _ to: String) throws -> Period {
+        try Period(from: from, to: to, now: self.clock.now)
+    }
+
+    // MARK: What there is
+
+    /// How many rows of totals the role of requests sees for a user.
+    func rows(visibleTo user: UserID?) async throws -> Int64? {
+        let sql: SQL = "SELECT count(*) FROM day_totals"
+        return try await self.requests.client.query(sql, as: user?.uuid).first?.decode(Int64.self)
+    }
+
+    /// The live projection, row by row.
+    func projection() async throws -> [String] {
+        try await self.database.psql(
+            """
+            WITH l AS (SELECT live FROM projection)
+            SELECT 'm', fact_id, user_id, direction, amount, category, counterparty_id, day, part
+            FROM movements WHERE generation = (SELECT live FROM l)
+            UNION ALL SELECT 't', NULL, user_id, NULL, in_wallet, in_bank::text, NULL, day,
+                money_out * 1000 + fees + part
+            FROM day_totals WHERE generation = (SELECT live FROM l)
+                AND (in_wallet <> 0 OR in_bank <> 0 OR money_out <> 0 OR fees <> 0)
+            UNION ALL SELECT 'c', NULL, user_id, category, money_in, money_out::text, NULL, day, part
+            FROM day_categories WHERE generation = (SELECT live FROM l) AND (money_in <> 0 OR money_out <> 0)
+            ORDER BY 1, 2, 3, 4, 5, 6, 8, 9
+            """
+        )
+    }
+
+    /// Makes the projection again, to the end.
+    func rebuilds() async throws -> Rebuild? {
+        let begun = try await self.rebuild.begin()
+        let outcome = try await self.run(AnalyticsJob.rebuild, "\(begun.generation)") { try await self.rebuild($0) }
+        guard outcome == .done else { throw TestFailure("the rebuild ended with \(outcome)") }
+        return try await RebuildStore().last(on: self.work)
     }
 }
 
@@ -41,6 +111,9 @@ extension AnalyticsWorld {
         amount: Int64 = 500_000,
         type: TransactionType = .p2p,
         route: TransferRoute = .external,
+        reason: String? = nil,
+        to kind: AccountType = .personal,
+        words: String? = nil,
         at timestamp: String = "2026-11-21T09:00:00.000Z"
     ) -> TransactionCompleted {
         TransactionCompleted(
@@ -52,6 +125,9 @@ extension AnalyticsWorld {
             route: Open(route),
             fee: 2_500,
             duty: 5_000,
+            routeReason: reason,
+            recipientType: Open(kind),
+            description: words.map { Sealed($0) },
             timestamp: timestamp
         )
     }
@@ -72,16 +148,46 @@ extension AnalyticsWorld {
     }
 
     /// Money for Bayo from outside.
-    func credited(_ id: UUID, amount: Int64, reference: String? = nil) -> WalletCredited {
-        WalletCredited(
-            userID: self.bayo.uuid,
-            paymentID: id,
-            providerPaymentID: "1-\(id.lowercased)",
-            anchorAccountID: "1-acc",
+    func inbound(_ id: UUID, amount: Int64, reason: String = "credited") -> TransactionCompleted {
+        TransactionCompleted(
+            transactionID: id,
+            recipientID: self.bayo.uuid,
             amount: amount,
-            reference: reference,
+            type: Open(.inbound),
+            route: Open(.internal),
+            fee: 0,
+            duty: 0,
+            routeReason: reason,
             timestamp: "2026-11-21T09:00:00.000Z"
         )
+    }
+
+    /// A claim of Bayo's from a drop of Ada's.
+    func claimed(_ id: UUID, amount: Int64 = 20_000) -> MoneyDropClaimed {
+        MoneyDropClaimed(
+            moneyDropID: self.ids.next(),
+            creatorID: self.ada.uuid,
+            amountPerClaim: amount,
+            slots: 5,
+            claimantID: self.bayo.uuid,
+            transactionID: id,
+            claimed: 1,
+            timestamp: "2026-11-21T09:00:00.000Z"
+        )
+    }
+
+    /// What Ada wrote, sealed with a key that she has from now on.
+    func sealed(_ words: String) throws -> String {
+        let key = DataKey()
+        self.keys.set(key, for: self.ada)
+        let context = SealContext(user: self.ada.uuid, field: "description", schema: 1)
+        return try SealedField.seal(words, key: key, context: context).text
+    }
+
+    /// Reads the words of a transfer.
+    func readsWords(of transfer: UUID) async throws -> JobOutcome {
+        let words = ReadWords(database: self.work, facts: FactStore(), keys: self.keys)
+        return try await self.run(AnalyticsJob.readWords, transfer.lowercased) { try await words($0) }
     }
 }
 
@@ -90,7 +196,7 @@ func withAnalytics(_ body: (AnalyticsWorld) async throws -> Void) async throws {
     try await withServiceDatabase(
         .analytics,
         migrations: try AnalyticsMigrations.all(),
-        handlers: AnalyticsHandlers.make(movements: MovementStore())
+        handlers: AnalyticsHandlers.make(facts: FactStore(), people: CounterpartyStore())
     ) { service in
         try await body(AnalyticsWorld(service: service))
     }

@@ -20,40 +20,44 @@ struct TotalsTests {
         }
     }
 
-    @Test("an internal payment and money from outside reach the wallet")
+    @Test("an internal payment and money from outside reach the wallet; what waits in suspense does not")
     func wallet() async throws {
         try await withAnalytics { world in
-            let (id, payment) = (world.ids.next(), world.ids.next())
-            try await world.hear(world.completed(id, amount: 300, route: .internal), about: id)
-            try await world.hear(world.credited(payment, amount: 1_000), about: world.bayo.uuid)
+            let ids = (0..<3).map { _ in world.ids.next() }
+            try await world.hear(world.completed(ids[0], amount: 300, route: .internal), about: ids[0])
+            try await world.hear(world.inbound(ids[1], amount: 1_000), about: ids[1])
+            try await world.hear(world.inbound(ids[2], amount: 50_000, reason: "suspense"), about: ids[2])
             #expect(try await world.november(world.bayo) == Totals(inWallet: kobo(1_300)))
         }
     }
 
-    @Test("what the provider shows of our own transfers, other kinds and failed transfers count nothing")
-    func nothing() async throws {
+    @Test(
+        "between a user's own places only fees are spent, and a claim is told with its drop",
+        arguments: [
+            TransactionType.selfTransfer, .moneyDrop, .dropClaim, .dropRefund,
+        ]
+    )
+    func ownPlaces(type: TransactionType) async throws {
         try await withAnalytics { world in
             let id = world.ids.next()
-            let own = world.credited(world.ids.next(), amount: 500_000, reference: "trf-\(id.lowercased)")
-            try await world.hear(own, about: world.bayo.uuid)
-            for type in TransactionType.allCases where type != .p2p {
-                let other = world.ids.next()
-                try await world.hear(world.completed(other, type: type), about: other)
-            }
-            let failed = TransactionFailed(
-                transactionID: id,
-                senderID: world.ada.uuid,
-                recipientID: world.bayo.uuid,
-                amount: 500_000,
-                type: Open(.p2p),
-                route: Open(.external),
-                fee: 0,
-                duty: 0,
-                failureReason: "no_answer",
-                timestamp: "2026-11-21T09:00:00.000Z"
-            )
-            try await world.hear(failed, about: id)
-            #expect(try await world.november(world.ada) == Totals())
+            try await world.hear(world.completed(id, type: type), about: id)
+            #expect(try await world.november(world.ada) == Totals(fees: kobo(7_500)))
+            #expect(try await world.november(world.bayo) == Totals())
+        }
+    }
+
+    @Test("the creator of a drop spends when somebody claims, and a plan's price is spent")
+    func claimsAndPlans() async throws {
+        try await withAnalytics { world in
+            let (claim, charge) = (world.ids.next(), world.ids.next())
+            try await world.hear(world.claimed(claim), about: claim)
+            #expect(try await world.november(world.ada) == Totals(moneyOut: kobo(20_000)))
+            #expect(try await world.november(world.bayo) == Totals(inWallet: kobo(20_000)))
+            try await world.hear(world.reversed(claim), about: claim)
+            var price = world.completed(charge, amount: 1_000, type: .subscriptionCharge)
+            price.recipientID = nil
+            try await world.hear(price, about: charge)
+            #expect(try await world.november(world.ada) == Totals(moneyOut: kobo(1_000), fees: kobo(7_500)))
             #expect(try await world.november(world.bayo) == Totals())
         }
     }
@@ -65,7 +69,7 @@ struct TotalsTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<8 {
                     group.addTask { try await world.hear(world.completed(id), about: id) }
-                    group.addTask { try await world.hear(world.credited(payment, amount: 9), about: world.bayo.uuid) }
+                    group.addTask { try await world.hear(world.inbound(payment, amount: 9), about: payment) }
                 }
                 try await group.waitForAll()
             }

@@ -186,6 +186,9 @@ let eventSamples: [EventSample] = [
             route: Open(.external),
             fee: 150_000,
             duty: 150_000,
+            routeReason: "free_slot",
+            recipientType: Open(.merchant),
+            description: Sealed("s1.c2VhbGVk"),
             timestamp: "2026-11-21T01:07:05.123Z"
         )
     ),

@@ -131,6 +131,8 @@ def load(world):
         for u in world.users: u["wallet"] = wallets[u["id"]]
         m.balances = {a: list(rest) for a, *rest in c.execute("SELECT account_id, posted, held, sequence, debits_blocked FROM balances")}
         m.entries = c.execute("SELECT account_id, sequence, amount, balance_after, leg, transaction_id FROM entries").fetchall()
+        m.outbox = [(t, s, n, i, {k: v for k, v in json.loads(d).items() if k != "timestamp"}) for t, s, n, i, d in
+                    c.execute("SELECT type, subject, sequence, id, data FROM outbox")]
         m.payments = dict(c.execute("SELECT provider_payment_id, transaction_id FROM inbound_payments").fetchall())
     return database, m
 

@@ -113,7 +113,7 @@ class Model:
             route=route, reason=reason, bank=bank["id"] if external else None,
             destination=bank["counterparty"] if external else to["account"], source=sender["account"], slot=None,
             counted=counted, day=today[0], month=this_month[0], device=device, capped=capped, hold="active", created=now,
-            failure=None, sequence=0, history=["accepted"])
+            failure=None, sequence=0, history=["accepted"], description=q["description"])
         self.tell(t, "transaction.created", q["created"])
         if reason == "free_slot":
             if slots[0] < month: slots[0:2] = [month, 0]
@@ -218,7 +218,9 @@ class Model:
                 self.post(t, "duty", (t["debit"], -t["duty"]), (system("stamp_duty", t["id"]), t["duty"]))
                 if t["counted"]: self.receiving[t["recipient"]][3] -= t["amount"]
                 self.move(t, "completed")
-                self.tell(t, "transaction.completed", events[t["id"]] if result == "completed" else None)
+                words = {} if t["description"] is None else dict(description=t["description"])
+                self.tell(t, "transaction.completed", events[t["id"]] if result == "completed" else None,
+                          recipient_type="personal", **words)
         if result in ("unknown", "submitted"):
             for t in moved: self.move(t, result)
         if result == "break":
@@ -281,7 +283,11 @@ class Model:
         t = dict(id=id)
         target = system("suspense", id) if refused_ else user["wallet"]
         self.post(t, "amount", (system("provider_clearing", id), -amount), (target, amount))
-        return (id, user["id"], "suspense" if refused_ else "credited")
+        result = "suspense" if refused_ else "credited"
+        data = dict(transaction_id=str(id), recipient_id=str(user["id"]), amount=amount, type="inbound", route="internal",
+                    route_reason=result, fee=0, duty=0, currency="NGN")
+        self.outbox.append(("transaction.completed", str(id), 1, None, data))
+        return (id, user["id"], result)
 
     # Bookkeeping
 

@@ -141,18 +141,18 @@ extension ServiceWorld {
                 UPDATE jobs SET state = 'running', attempts = attempts + 1, lease_owner = \(owner),
                     lease_until = transfa_now() + interval '1 minute'
                 WHERE kind = \(kind.rawValue) AND key = \(key) AND state = 'queued'
-                RETURNING id, attempts
+                RETURNING id, attempts, payload
                 """
             )
         }
-        guard let (id, attempts) = try leased.first?.decode(UUID.self, Int32.self) else {
+        guard let (id, attempts, payload) = try leased.first?.decode(UUID.self, Int32.self, String.self) else {
             throw TestFailure("no \(kind.rawValue) waits for \(key)")
         }
         return Job(
             id: id,
             key: key,
             subject: nil,
-            payload: "{}",
+            payload: payload,
             attempt: Int(attempts),
             cause: Cause(causationID: id),
             leaseUntil: self.clock.now,

@@ -174,7 +174,7 @@ struct ConsumerProcessTests {
     }
 
     private static func out(_ user: UserID, _ suite: RunningSuite) async throws -> Int {
-        let sql = "SELECT coalesce(sum(money_out), 0) FROM daily_totals WHERE user_id = '\(user.uuid)'"
+        let sql = "SELECT coalesce(sum(money_out), 0) FROM day_totals WHERE user_id = '\(user.uuid)'"
         return try await suite.number(sql, of: "analytics")
     }
 }

@@ -7,7 +7,7 @@ extension PeriodProblem: APIErrorConvertible {
         case .from: .invalid(parameter: "from", detail: "A day is written yyyy-MM-dd.")
         case .to: .invalid(parameter: "to", detail: "A day is written yyyy-MM-dd.")
         case .order: .invalid(parameter: "to", detail: "The last day comes before the first.")
-        case .length: .invalid(parameter: "from", detail: "At most \(Period.maximumDays) days can be asked for.")
+        case .length(let days): .invalid(parameter: "from", detail: "At most \(days) days can be asked for.")
         }
     }
 }

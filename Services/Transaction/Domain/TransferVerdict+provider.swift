@@ -5,6 +5,7 @@ extension TransferVerdict {
     /// The provider answered, to the order itself or to a query by reference.
     init(_ snapshot: TransferSnapshot, from source: String) {
         self.init(outcome: .open, evidence: "\(source):\(snapshot.id)", providerID: snapshot.id)
+        self.sessionID = snapshot.sessionID
         switch snapshot.status {
         case .completed: self.outcome = .completed
         case .reversed: self.outcome = .reversed

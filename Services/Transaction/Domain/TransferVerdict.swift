@@ -20,4 +20,6 @@ struct TransferVerdict: Sendable, Equatable {
     var evidence: String
     /// The provider's id of the transfer, once known.
     var providerID: String?
+    /// The session under which the banks know it, once known.
+    var sessionID: String?
 }

@@ -38,10 +38,14 @@ struct Paging: Sendable {
     /// The cursor as a place in a list that is ordered by position; the end of time without one.
     func position() throws(APIError) -> Int64 {
         guard let cursor else { return .max }
-        guard cursor.count == 8 else { throw Self.badCursor }
-        let position = cursor.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard let place = Int64(exactly: position) else { throw Self.badCursor }
+        guard let place = Self.position(of: cursor) else { throw Self.badCursor }
         return place
+    }
+
+    /// The place that the bytes of a cursor name.
+    static func position(of cursor: [UInt8]) -> Int64? {
+        guard cursor.count == 8 else { return nil }
+        return Int64(exactly: cursor.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
 
     /// The cursor as a place in a list that is ordered by id; the last one without one.

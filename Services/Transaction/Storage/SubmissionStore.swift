@@ -113,7 +113,24 @@ struct SubmissionStore: Sendable {
                 \(verdicts.map { _ in transaction.cause.causationID })::uuid[], \(Self.actor)) ORDER BY ord
             """
         )
+        try await self.keepSessions(of: verdicts, in: transaction)
         return try rows.map { try $0.decode(String.self) }
+    }
+
+    private func keepSessions(
+        of verdicts: [(id: UUID, verdict: TransferVerdict)],
+        in transaction: EventTransaction
+    ) async throws {
+        let known = verdicts.filter { $0.verdict.sessionID != nil }
+        guard !known.isEmpty else { return }
+        try await transaction.stage(
+            """
+            INSERT INTO provider_sessions (transaction_id, session_id)
+            SELECT x.id, x.session FROM unnest(\(known.map(\.id)), \(known.map(\.verdict.sessionID))::text[])
+                AS x(id, session) ORDER BY x.id
+            ON CONFLICT DO NOTHING
+            """
+        )
     }
 
     /// Notes how calls ended, for the trace.

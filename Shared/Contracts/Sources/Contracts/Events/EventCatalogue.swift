@@ -56,7 +56,8 @@ public enum EventCatalogue {
             to: .customer,
             .transaction,
             .subscription,
-            .notification
+            .notification,
+            .analytics
         ),
         EventDefinition(UserDetailsProvided.self, from: .auth, about: .user, to: .customer, .notification),
         EventDefinition(
@@ -67,7 +68,8 @@ public enum EventCatalogue {
             .account,
             .transaction,
             .subscription,
-            .notification
+            .notification,
+            .analytics
         ),
         EventDefinition(UserClosed.self, from: .auth, about: .user, to: .customer),
         EventDefinition(UserErasureDue.self, from: .auth, about: .user, to: .transaction),
@@ -92,7 +94,7 @@ public enum EventCatalogue {
         EventDefinition(BeneficiaryDefaulted.self, from: .customer, about: .user, to: .transaction),
         EventDefinition(CustomerHeartbeat.self, from: .customer, about: .service, to: .transaction),
         EventDefinition(AccountOpened.self, from: .account, about: .user, to: .transaction, .notification),
-        EventDefinition(WalletCredited.self, from: .account, about: .user, to: .transaction, .notification, .analytics),
+        EventDefinition(WalletCredited.self, from: .account, about: .user, to: .transaction, .notification),
         EventDefinition(TransactionCreated.self, from: .transaction, about: .transaction),
         EventDefinition(
             TransactionCompleted.self,
@@ -101,7 +103,7 @@ public enum EventCatalogue {
             to: .analytics,
             .notification
         ),
-        EventDefinition(TransactionFailed.self, from: .transaction, about: .transaction, to: .analytics, .notification),
+        EventDefinition(TransactionFailed.self, from: .transaction, about: .transaction, to: .notification),
         EventDefinition(
             TransactionReversed.self,
             from: .transaction,
@@ -111,7 +113,13 @@ public enum EventCatalogue {
         ),
         EventDefinition(TransferReroutedInternal.self, from: .transaction, about: .transaction, to: .notification),
         EventDefinition(MoneyDropOpened.self, from: .transaction, about: .moneyDrop, to: .notification),
-        EventDefinition(MoneyDropClaimed.self, from: .transaction, about: .moneyDrop, to: .notification),
+        EventDefinition(
+            MoneyDropClaimed.self,
+            from: .transaction,
+            about: .moneyDrop,
+            to: .notification,
+            .analytics
+        ),
         EventDefinition(MoneyDropEnded.self, from: .transaction, about: .moneyDrop, to: .notification),
         EventDefinition(MoneyDropRefunded.self, from: .transaction, about: .moneyDrop),
         EventDefinition(PaymentRequestCreated.self, from: .transaction, about: .paymentRequest, to: .notification),

@@ -90,6 +90,12 @@ public struct TransactionCompleted: EventData {
     public var fee: Int64
     /// Stamp duty, kobo.
     public var duty: Int64
+    /// Why this route; `suspense`: the money is not in the wallet, it waits until somebody has looked at it.
+    public var routeReason: String?
+    /// What kind of user is paid.
+    public var recipientType: Open<AccountType>?
+    /// What the payer wrote, sealed with the payer's key.
+    public var description: Sealed?
     /// RFC 3339, UTC.
     public var timestamp: String
 
@@ -103,6 +109,9 @@ public struct TransactionCompleted: EventData {
         route: Open<TransferRoute>,
         fee: Int64,
         duty: Int64,
+        routeReason: String? = nil,
+        recipientType: Open<AccountType>? = nil,
+        description: Sealed? = nil,
         timestamp: String
     ) {
         self.transactionID = transactionID
@@ -113,6 +122,9 @@ public struct TransactionCompleted: EventData {
         self.route = route
         self.fee = fee
         self.duty = duty
+        self.routeReason = routeReason
+        self.recipientType = recipientType
+        self.description = description
         self.timestamp = timestamp
     }
 
@@ -125,6 +137,9 @@ public struct TransactionCompleted: EventData {
         case route
         case fee
         case duty
+        case routeReason = "route_reason"
+        case recipientType = "recipient_type"
+        case description
         case timestamp
     }
 }

@@ -1,0 +1,149 @@
+import Contracts
+import Documents
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Primitives
+import ServiceKit
+
+/// GET /statements.
+struct StatementController: Sendable {
+    let store: StatementStore
+    let write: WriteStatement
+    let clock: any TimeSource
+
+    private enum Format: String, CaseIterable {
+        case json
+        case csv
+        case pdf
+    }
+
+    private static let defaultLimit = 100
+    private static let maximumLimit = 500
+
+    /// Adds the route.
+    func add(to group: RouterGroup<AppRequestContext>) {
+        group.get("/statements") { request, context -> Response in
+            try await self.statement(request, context)
+        }
+    }
+
+    private func statement(_ request: Request, _ context: AppRequestContext) async throws -> Response {
+        let user = try context.requireIdentity().userID
+        let query = request.uri.queryParameters
+        let format = try Self.format(query.get("format"))
+        let limit = try Self.limit(query.get("limit"))
+        let after = try Self.cursor(query.get("cursor"))
+        let period = try StatementPeriod(from: query.get("from"), to: query.get("to"), now: self.clock.now)
+        guard let statement = try await self.store.statement(period, of: user) else { throw APIError.notFound }
+        switch format {
+        case .json:
+            return try await self.json(statement, period, after: after, limit: limit, user)
+                .response(from: request, context: context)
+        case .csv: return self.csv(statement, period, user)
+        case .pdf:
+            let bytes = try await Self.drawn {
+                try await self.write.pdf(statement, period, for: user, at: self.clock.now)
+            }
+            return .file(
+                ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)),
+                "application/pdf",
+                Self.name(period, "pdf")
+            )
+        }
+    }
+
+    private func json(
+        _ statement: Statement,
+        _ period: StatementPeriod,
+        after: Int64,
+        limit: Int,
+        _ user: UserID
+    ) async throws -> APIResponse {
+        let lines = try await self.write.lines(of: statement, after: after, limit: limit, for: user)
+        let end = lines.last?.line.sequence ?? statement.last
+        return try APIResponse(
+            json: StatementResource(
+                from: period.from.description,
+                to: period.to.description,
+                currency: "NGN",
+                openingBalance: statement.opening.kobo,
+                closingBalance: statement.closing.kobo,
+                lines: lines.map { named in
+                    StatementLineResource(
+                        transactionID: named.line.transfer,
+                        reference: named.line.reference,
+                        postedAt: Timestamp.text(named.line.postedAt),
+                        description: named.text,
+                        amount: named.line.amount.kobo,
+                        balance: named.line.balance.kobo
+                    )
+                },
+                nextCursor: end < statement.last ? Paging.cursor(after: end) : nil
+            )
+        )
+    }
+
+    private func csv(_ statement: Statement, _ period: StatementPeriod, _ user: UserID) -> Response {
+        let body = ResponseBody { writer in
+            try await writer.write(ByteBuffer(string: self.write.csvHead(statement, period)))
+            var last = statement.before
+            while last < statement.last {
+                let piece = try await self.write.csvLines(of: statement, after: last, for: user)
+                try await writer.write(ByteBuffer(string: piece.text))
+                last = piece.last
+            }
+            try await writer.write(ByteBuffer(string: self.write.csvEnd(statement, period)))
+            try await writer.finish(nil)
+        }
+        return .file(body, "text/csv; charset=utf-8", Self.name(period, "csv"))
+    }
+
+    private static func name(_ period: StatementPeriod, _ suffix: String) -> String {
+        "transfa-statement-\(period.from)-\(period.to).\(suffix)"
+    }
+
+    /// Tells of a document that cannot be drawn now.
+    static func drawn(_ body: () async throws -> [UInt8]) async throws -> [UInt8] {
+        do {
+            return try await body()
+        } catch let error as DocumentError {
+            throw error.apiError
+        }
+    }
+
+    // MARK: Parameters
+
+    private static func format(_ text: String?) throws(APIError) -> Format {
+        guard let text else { return .json }
+        guard let format = Format(rawValue: text) else {
+            throw .invalid(parameter: "format", detail: "One of json, csv, pdf.")
+        }
+        return format
+    }
+
+    private static func limit(_ text: String?) throws(APIError) -> Int {
+        guard let text else { return Self.defaultLimit }
+        guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
+            throw .invalid(parameter: "limit", detail: "A number from 1 to \(Self.maximumLimit).")
+        }
+        return limit
+    }
+
+    private static func cursor(_ text: String?) throws(APIError) -> Int64 {
+        guard let text else { return 0 }
+        guard let bytes = Base64URL.decode(text), let position = Paging.position(of: bytes), position > 0 else {
+            throw .invalid(parameter: "cursor", detail: "Use the next_cursor of the page before.")
+        }
+        return position
+    }
+}
+
+extension Response {
+    /// A file for a person to keep.
+    static func file(_ body: ResponseBody, _ type: String, _ name: String) -> Response {
+        var headers: HTTPFields = [.contentType: type]
+        headers[.contentDisposition] = "attachment; filename=\"\(name)\""
+        return Response(status: .ok, headers: headers, body: body)
+    }
+}

@@ -1,0 +1,71 @@
+import Contracts
+import Documents
+import Foundation
+import Messaging
+import Primitives
+import Sealing
+import ServiceKit
+import ServiceTestSupport
+import TestSupport
+
+@testable import TransactionService
+
+extension TransactionWorld {
+    /// A payment of Ada's arrives, or comes back.
+    func ends(_ transfer: UUID, _ outcome: TransferVerdict.Outcome = .completed, session: String? = nil) async throws {
+        try await self.database.psql(
+            "SELECT beat(s, transfa_now()) FROM unnest(ARRAY['auth', 'customer', 'subscription']) s"
+        )
+        let verdict = TransferVerdict(
+            outcome: outcome,
+            evidence: "test",
+            providerID: "p-\(transfer)",
+            sessionID: session
+        )
+        try await self.work.transaction(cause: Cause()) { transaction in
+            _ = try await SubmissionStore().begin([transfer], in: transaction)
+        }
+        try await self.work.transaction(cause: Cause()) { transaction in
+            _ = try await SubmissionStore().settle([(transfer, verdict)], in: transaction)
+        }
+    }
+
+    var statements: StatementStore { StatementStore(client: self.requests.client) }
+
+    var writer: WriteStatement {
+        WriteStatement(store: self.statements, names: self.history, renderer: PDFRenderer())
+    }
+
+    /// The statement of some days.
+    func statement(_ user: UserID, _ from: CivilDate, _ to: CivilDate) async throws -> Statement {
+        let period = try StatementPeriod(from: from.description, to: to.description, now: self.clock.now)
+        guard let statement = try await self.statements.statement(period, of: user) else {
+            throw TestFailure("no statement")
+        }
+        return statement
+    }
+
+    /// The words of a PDF.
+    func text(of pdf: [UInt8]) async throws -> String {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pdf")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data(pdf).write(to: file)
+        return try await Command.run("pdftotext", ["-q", "-layout", "-enc", "UTF-8", file.path, "-"])
+    }
+
+    /// The receipt of a transfer, as somebody sees it.
+    func receipt(
+        _ transfer: UUID,
+        for user: UserID,
+        keys: InMemoryDataKeys = InMemoryDataKeys()
+    ) async throws -> String? {
+        let receipts = WriteReceipt(
+            store: ReceiptStore(client: self.requests.client),
+            names: self.history,
+            keys: keys,
+            renderer: PDFRenderer()
+        )
+        guard let pdf = try await receipts.pdf(transfer, for: user, at: self.clock.now) else { return nil }
+        return try await self.text(of: pdf)
+    }
+}
