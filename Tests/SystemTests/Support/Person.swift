@@ -19,10 +19,39 @@ extension RunningSuite {
 
     /// Signs somebody new up, up to the wallet, with `funding` kobo in it.
     func person(_ name: String, funding: Int64 = 0) async throws -> Person {
+        let person = try await self.join(name) { Self.signUp(username: $0, run: $1) }
+        if funding > 0 { try await self.fund(person, funding) }
+        return person
+    }
+
+    /// Signs a merchant up who only receives, up to the wallet.
+    func merchant(_ name: String) async throws -> Person {
+        try await self.join(name) { username, run in
+            var order = Self.signUp(username: username, run: run)
+            order.accountType = "merchant"
+            order.kybDetails = KYBDetails(
+                businessName: "Invented Shop",
+                rcNumber: "RC0000001",
+                registrationType: "Private_Incorporated",
+                industry: "Agriculture-AgriculturalCooperatives",
+                dateOfRegistration: "2015-06-01",
+                businessBvn: "222\(run)7",
+                description: "Sells what nobody needs",
+                director: order.kycDetails
+            )
+            order.kycDetails = nil
+            return order
+        }
+    }
+
+    private func join(
+        _ name: String,
+        _ signUp: (_ username: String, _ run: String) -> OnboardingRequest
+    ) async throws -> Person {
         let run = String(Int.random(in: 1_000_000...9_999_999))
         let username = "\(name)\(run)"
         let subject = "user_system_\(username)"
-        let order = Self.signUp(username: username, run: run)
+        let order = signUp(username, run)
         let signed = try await self.call("POST", .auth, "/onboarding", as: subject, body: Self.json(order))
         let id = try signed.decode(OnboardingResponse.self).userID
         let pin = try Self.json(PINRequest(pin: Self.pin))
@@ -38,7 +67,7 @@ extension RunningSuite {
         let device = try registered.decode(DeviceResource.self).id
         let number = try await self.accountNumber(of: subject)
         try await self.ready(id, device)
-        let person = Person(
+        return Person(
             username: username,
             subject: subject,
             id: id,
@@ -46,8 +75,6 @@ extension RunningSuite {
             device: device,
             key: key
         )
-        if funding > 0 { try await self.fund(person, funding) }
-        return person
     }
 
     static func json(_ value: some Encodable) throws -> [UInt8] {
