@@ -1,0 +1,199 @@
+"""The descriptions of the API: they keep the rules, the merged one is up to date, and each rule notices a breach.
+
+Run: scripts/openapi test
+"""
+
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "scripts/lib"))
+import openapi  # noqa: E402
+
+
+def sample(title="Transfa sample", path="/things", operation="listThings", **changes):
+    """A small document that keeps every rule; `changes` go into its one operation."""
+    described = {
+        "operationId": operation,
+        "summary": "Things",
+        "responses": {
+            "200": {
+                "description": "All of them.",
+                "content": {"application/json": {
+                    "schema": {"$ref": "#/components/schemas/Things"},
+                    "example": {"data": [{"id": "019aa36c-5d5c-7cc5-a5a9-5f3a2f1f0b11", "name": "ada"}]},
+                }},
+            },
+            "401": {"$ref": "#/components/responses/No"},
+            "429": {"$ref": "#/components/responses/No"},
+        },
+    } | changes
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": title, "version": "1.0.0"},
+        "security": [{"session": []}],
+        "paths": {path: {"get": described}},
+        "components": {
+            "securitySchemes": {"session": {"type": "http", "scheme": "bearer"}},
+            "responses": {"No": {"description": "No."}},
+            "schemas": {
+                "Things": {
+                    "type": "object",
+                    "required": ["data"],
+                    "properties": {"data": {"type": "array", "items": {"$ref": "#/components/schemas/Thing"}}},
+                },
+                "Thing": {
+                    "type": "object",
+                    "required": ["id"],
+                    "properties": {
+                        "id": {"type": "string", "format": "uuid"},
+                        "name": {"type": "string", "pattern": r"^\p{Ll}+$"},
+                        "since": {"type": "string", "format": "date-time"},
+                    },
+                },
+            },
+        },
+    }
+
+
+def answer_of(document):
+    return document["paths"]["/things"]["get"]["responses"]["200"]["content"]["application/json"]
+
+
+class Descriptions(unittest.TestCase):
+    def test_every_document_keeps_the_rules(self):
+        self.assertEqual(openapi.everything()[1], [])
+
+    def test_the_merged_document_is_up_to_date(self):
+        merged, problems = openapi.everything()
+        self.assertEqual(problems, [])
+        self.assertTrue(openapi.is_current(merged), "deploy/gateway/openapi.yaml: run scripts/openapi")
+
+    def test_the_merged_document_has_all_public_operations_and_no_others(self):
+        merged, _ = openapi.everything()
+        public = {
+            (path, method)
+            for document in openapi.documents().values()
+            for path, method, _ in openapi.operations(document)
+            if not path.startswith(openapi.INTERNAL)
+        }
+        self.assertGreater(len(public), 30)
+        self.assertEqual({(path, method) for path, method, _ in openapi.operations(merged)}, public)
+        self.assertNotIn("/internal/", openapi.text(merged))
+        self.assertNotIn("internal", merged["components"]["securitySchemes"])
+
+
+class Rules(unittest.TestCase):
+    def assert_noticed(self, document, words):
+        problems = openapi.check(document)
+        self.assertTrue(any(words in problem for problem in problems), f"{words!r} is not in {problems}")
+
+    def test_a_good_document_has_no_problems(self):
+        self.assertEqual(openapi.check(sample()), [])
+
+    def test_a_document_that_is_none_is_noticed(self):
+        self.assert_noticed(sample(responses={"200": {"nothing": 1}}), "not OpenAPI 3.1")
+
+    def test_a_missing_operation_id_is_noticed(self):
+        document = sample()
+        del document["paths"]["/things"]["get"]["operationId"]
+        self.assert_noticed(document, "no operationId")
+
+    def test_a_default_response_is_noticed(self):
+        document = sample()
+        document["paths"]["/things"]["get"]["responses"]["default"] = {"description": "Whatever."}
+        self.assert_noticed(document, "default response")
+
+    def test_an_answer_that_is_not_described_is_noticed(self):
+        for status, words in (("200", "no good answer"), ("401", "describe 401"), ("429", "describe 429")):
+            document = sample()
+            del document["paths"]["/things"]["get"]["responses"][status]
+            self.assert_noticed(document, words)
+
+    def test_empty_schemas_are_noticed_wherever_they_are(self):
+        for schema in ({}, {"description": "?"}, {"type": "object"}, {"type": "array"}):
+            document = sample()
+            answer_of(document)["schema"] = schema
+            self.assert_noticed(document, "any")
+            document = sample()
+            document["components"]["schemas"]["Thing"]["properties"]["name"] = schema
+            self.assert_noticed(document, "any")
+        document = sample()
+        del answer_of(document)["schema"]
+        self.assert_noticed(document, "no schema")
+
+    def test_examples_that_break_their_schema_are_noticed(self):
+        good = {"id": "019aa36c-5d5c-7cc5-a5a9-5f3a2f1f0b11"}
+        broken = ({}, {"id": 5}, {"id": "x"}, good | {"name": "ADA"}, good | {"since": "yesterday"})
+        for thing in broken:
+            document = sample()
+            answer_of(document)["example"] = {"data": [thing]}
+            self.assert_noticed(document, "an example breaks its schema")
+            document = sample()
+            content = answer_of(document)
+            del content["example"]
+            content["examples"] = {"one": {"value": {"data": [thing]}}}
+            self.assert_noticed(document, "an example breaks its schema")
+        parameter = {"name": "limit", "in": "query", "schema": {"type": "integer"}, "example": "many"}
+        self.assert_noticed(sample(parameters=[parameter]), "an example breaks its schema")
+        document = sample()
+        document["components"]["schemas"]["Thing"]["properties"]["name"]["examples"] = ["ada", "ADA"]
+        self.assert_noticed(document, "an example breaks its schema")
+
+    def test_a_name_that_stands_twice_is_noticed(self):
+        with self.assertRaises(openapi.yaml.constructor.ConstructorError):
+            openapi.yaml.load("a: 1\nb: 2\na: 3\n", openapi.Loader)
+
+    def test_words_and_dates_stay_texts(self):
+        loaded = openapi.yaml.load("[no, on, 2026-11-21, true]", openapi.Loader)
+        self.assertEqual(loaded, ["no", "on", "2026-11-21", True])
+
+
+class Merging(unittest.TestCase):
+    def merge(self, *documents):
+        return openapi.merge({f"{index}.yaml": document for index, document in enumerate(documents)})
+
+    def other(self, **changes):
+        return sample(title="Transfa other", path="/others", operation="listOthers", **changes)
+
+    def test_equal_schemas_are_one_and_answers_keep_apart(self):
+        other = self.other()
+        other["components"]["responses"]["No"] = {"description": "Never."}
+        merged = self.merge(sample(), other)
+        self.assertEqual(openapi.check(merged), [])
+        self.assertEqual(set(merged["components"]["schemas"]), {"Thing", "Things"})
+        descriptions = {name: value["description"] for name, value in merged["components"]["responses"].items()}
+        self.assertEqual(descriptions, {"sample.No": "No.", "other.No": "Never."})
+
+    def test_conflicts_are_errors(self):
+        twice = sample(title="Transfa other", operation="listOthers")
+        same_id = sample(title="Transfa other", path="/others")
+        schema, scheme = self.other(), self.other()
+        schema["components"]["schemas"]["Thing"]["required"] = []
+        scheme["components"]["securitySchemes"]["session"] = {"type": "http", "scheme": "basic"}
+        for document in (twice, same_id, schema, scheme):
+            with self.assertRaises(openapi.Conflict):
+                self.merge(sample(), document)
+
+    def test_internal_paths_and_what_only_they_use_are_left_out(self):
+        inside = self.other()
+        inside["paths"]["/internal/others"] = inside["paths"].pop("/others")
+        inside["components"]["schemas"]["Thing"]["required"] = []
+        merged = self.merge(sample(), inside)
+        self.assertEqual(list(merged["paths"]), ["/things"])
+        self.assertEqual(merged["tags"], [{"name": "sample", "description": ""}])
+
+    def test_an_old_merged_document_is_noticed(self):
+        merged = self.merge(sample())
+        self.assertFalse(openapi.is_current(merged))
+
+
+def main():
+    result = unittest.TextTestRunner(verbosity=1).run(unittest.defaultTestLoader.loadTestsFromName("__main__"))
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
