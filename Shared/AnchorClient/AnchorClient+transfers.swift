@@ -1,5 +1,5 @@
 import Foundation
-import Primitives
+public import Primitives
 
 extension AnchorClient {
     /// Orders a transfer.
@@ -54,6 +54,32 @@ extension AnchorClient {
         try await self.read("/transfers/verify/\(escaped(id))", deadline: deadline)
     }
 
+    /// One page of an account's transfers.
+    ///
+    /// - Parameters:
+    ///   - accountID: The deposit account.
+    ///   - side: Whether it pays or is paid.
+    ///   - from: The first day of the transfers.
+    ///   - page: From 0.
+    ///   - size: Transfers per page.
+    ///   - deadline: The time the call may take.
+    /// - Returns: The transfers and whether there are more.
+    /// - Throws: `AnchorError`.
+    public func transfers(
+        accountID: String,
+        side: TransferSide,
+        from: CivilDate? = nil,
+        page: Int = 0,
+        size: Int = 100,
+        deadline: Duration? = nil
+    ) async throws(AnchorError) -> TransferPage {
+        var path = "/transfers?\(side.rawValue)=\(escaped(accountID))&page=\(page)&size=\(size)"
+        if let from { path += "&from=\(from)" }
+        let answer: ListEnvelope<TransferAttributes> = try await self.call(.get(path), "transfers", deadline: deadline)
+        let hasMore = answer.meta?.pagination?.totalPages.map { page + 1 < $0 } ?? (answer.data.count == size)
+        return TransferPage(transfers: answer.data.map { TransferSnapshot($0) }, hasMore: hasMore)
+    }
+
     private func read(_ path: String, deadline: Duration?) async throws(AnchorError) -> TransferSnapshot {
         let answer: Envelope<TransferAttributes> = try await self.call(.get(path), "transfer", deadline: deadline)
         return TransferSnapshot(answer.data)
@@ -104,7 +130,8 @@ extension TransferSnapshot {
             amount: attributes.amount,
             status: TransferStatus(wire: attributes.status, failureReason: codeOnly(attributes.failureReason)),
             createdAt: attributes.createdAt.flatMap { Timestamp.parse($0) },
-            sessionID: idOnly(attributes.sessionId)
+            sessionID: idOnly(attributes.sessionId),
+            sourceAccountID: resource.relationships?.id("account")
         )
     }
 }

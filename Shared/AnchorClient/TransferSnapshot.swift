@@ -17,6 +17,8 @@ public struct TransferSnapshot: Sendable, Hashable {
     public var createdAt: Date?
     /// The NIP session id, if any.
     public var sessionID: String?
+    /// The deposit account the money leaves, when the answer names it.
+    public var sourceAccountID: String?
 
     /// Creates a snapshot.
     public init(
@@ -26,7 +28,8 @@ public struct TransferSnapshot: Sendable, Hashable {
         amount: Money,
         status: TransferStatus,
         createdAt: Date? = nil,
-        sessionID: String? = nil
+        sessionID: String? = nil,
+        sourceAccountID: String? = nil
     ) {
         self.id = id
         self.reference = reference
@@ -35,7 +38,24 @@ public struct TransferSnapshot: Sendable, Hashable {
         self.status = status
         self.createdAt = createdAt
         self.sessionID = sessionID
+        self.sourceAccountID = sourceAccountID
     }
+}
+
+/// One page of the transfers of an account, in an order that the provider does not promise.
+public struct TransferPage: Sendable, Hashable {
+    /// The transfers.
+    public var transfers: [TransferSnapshot]
+    /// Whether there is another page.
+    public var hasMore: Bool
+}
+
+/// Which side of transfers an account is on.
+public enum TransferSide: String, Sendable, Hashable {
+    /// The money leaves it.
+    case source = "accountId"
+    /// The money reaches it from inside the organisation.
+    case destination = "destinationAccountId"
 }
 
 /// How far a transfer is.

@@ -28,6 +28,42 @@ struct AnchorClientTests {
         }
     }
 
+    @Test("transfers are listed for who pays and for who is paid, from a day on, in pages, with what was booked")
+    func transferLists() async throws {
+        try await withSandbox { sandbox in
+            let payer = try await sandbox.personWithAccount(kobo: 10_000)
+            let payee = try await sandbox.client.createDepositAccount(
+                customerID: try #require(payer.customerID),
+                kind: .individual
+            )
+            for number in 0..<3 {
+                let order = Samples.order("list-\(number)", kobo: 100, from: payer.id, to: .account(id: payee.id))
+                _ = try await sandbox.client.createTransfer(order)
+                _ = try await sandbox.settled("list-\(number)")
+            }
+            let client = sandbox.client
+            let first = try await client.transfers(accountID: payer.id, side: .source, size: 2)
+            let second = try await client.transfers(accountID: payer.id, side: .source, page: 1, size: 2)
+            #expect(first.hasMore && !second.hasMore)
+            let references = Set((first.transfers + second.transfers).map(\.reference))
+            #expect(references == ["list-0", "list-1", "list-2"])
+            let received = try await client.transfers(accountID: payee.id, side: .destination)
+            #expect(Set(received.transfers.map(\.reference)) == references)
+            #expect(received.transfers.allSatisfy { $0.sourceAccountID == payer.id })
+            #expect(try await client.transfers(accountID: payee.id, side: .source).transfers.isEmpty)
+            let tomorrow = LagosCalendar.day(of: Date()).adding(days: 2)
+            let none = try await client.transfers(accountID: payer.id, side: .source, from: tomorrow)
+            #expect(none.transfers.isEmpty && !none.hasMore)
+
+            try await sandbox.control(.POST, "transfers/list-1/amount", ["amount": 150])
+            #expect(try await client.transfer(reference: "list-1")?.amount.kobo == 150)
+            #expect(try await client.balance(accountID: payer.id).ledger.kobo == 10_000 - 350)
+            #expect(try await client.balance(accountID: payee.id).ledger.kobo == 350)
+            let summary = try await sandbox.control(.GET, "summary")
+            #expect(summary["total_ledger"]?.number == summary["total_in"]?.number)
+        }
+    }
+
     @Test("a business is created, verified and gets a current account")
     func business() async throws {
         try await withSandbox { sandbox in

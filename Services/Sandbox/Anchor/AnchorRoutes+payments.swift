@@ -27,12 +27,13 @@ extension AnchorRoutes {
         group.get("transactions") { request, _ in
             let page = Page(request)
             let account = request.query("accountId") ?? ""
-            let from = try Self.day(request.query("from")) ?? 0
-            let end = try Self.day(request.query("to")).map { $0 + 86_400_000 } ?? Int64.max
+            let days = try request.days()
             let json: JSON? = provider.store.read { state in
                 guard state.accounts[account] != nil else { return nil }
                 // Rows are in order of time, so the days cut a range.
-                let rows = (state.rows[account] ?? []).drop { $0.createdAt < from }.prefix { $0.createdAt < end }
+                let rows = (state.rows[account] ?? []).drop { $0.createdAt < days.lowerBound }.prefix {
+                    $0.createdAt < days.upperBound
+                }
                 return page.cut(rows) { $0.json }
             }
             return Response.json(try json.orNotFound("Deposit Account"))
@@ -43,8 +44,17 @@ extension AnchorRoutes {
             return Response.json(single(payment.paymentJSON(id: payment.id)))
         }
     }
+}
 
-    private static func day(_ text: String?) throws -> Int64? {
+extension Request {
+    /// The moments between the parameters `from` and `to`, which are days; all of them without.
+    func days() throws(Refusal) -> Range<Int64> {
+        let from = try Self.day(self.query("from")) ?? 0
+        let end = try Self.day(self.query("to")).map { $0 + 86_400_000 } ?? Int64.max
+        return from..<max(from, end)
+    }
+
+    private static func day(_ text: String?) throws(Refusal) -> Int64? {
         guard let text else { return nil }
         guard let date = Timestamp.parse(text.contains("T") ? text : text + "T00:00:00") else {
             throw Refusal.badRequest("from and to must be dates")

@@ -27,10 +27,13 @@ extension AnchorRoutes {
         }
         group.get("transfers") { request, _ in
             let page = Page(request)
-            let account = request.query("accountId")
+            let source = request.query("accountId")
+            let destination = request.query("destinationAccountId")
+            let days = try request.days()
             return Response.json(
                 provider.store.read { state in
-                    let ids = account.map { state.transfersByAccount[$0] ?? [] } ?? state.transferOrder
+                    let ids = state.transfers(from: source, to: destination)
+                        .filter { id in state.transfers[id].map { days.contains($0.createdAt) } ?? false }
                     return page.cut(ids) { id in state.transfers[id].map { state.resource($0) } }
                 }
             )
@@ -42,5 +45,13 @@ extension AnchorRoutes {
             find(state).flatMap { state.transfers[$0] }.map { single(state.resource($0)) }
         }
         return Response.json(try json.orNotFound("Transfer"))
+    }
+}
+
+extension SandboxState {
+    /// The transfers of one account, as payer or as payee; all of them for neither.
+    fileprivate func transfers(from source: String?, to destination: String?) -> [String] {
+        if let source { return self.transfersByAccount[source] ?? [] }
+        return destination.map { self.transfersByDestination[$0] ?? [] } ?? self.transferOrder
     }
 }

@@ -26,6 +26,15 @@ extension SandboxState {
         return self.transfers[id] ?? transfer
     }
 
+    /// Lets the provider have booked another amount than was ordered.
+    mutating func alterTransfer(_ idOrReference: String, _ amount: Int64) throws(Refusal) -> Transfer {
+        let id = self.transfersByReference[idOrReference]?.first ?? idOrReference
+        guard self.transfers[id] != nil else { throw .notFound("Transfer") }
+        self.record(.transferAltered(id: id, amount: amount, at: self.now))
+        guard let transfer = self.transfers[id] else { throw .notFound("Transfer") }
+        return transfer
+    }
+
     private mutating func set(_ id: String, _ status: Transfer.Status) {
         guard let transfer = self.transfers[id] else { return }
         let isStep =

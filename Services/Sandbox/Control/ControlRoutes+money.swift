@@ -38,6 +38,17 @@ extension ControlRoutes {
             }
             return Response.json(json)
         }
+        group.post("transfers/:id/amount") { request, context in
+            guard let amount = try await request.fields().json["amount"]?.number, amount > 0 else {
+                throw Refusal.badRequest("amount must be a positive whole number")
+            }
+            let id = context.text("id")
+            let json = try provider.perform { state in
+                let transfer = try state.alterTransfer(id, amount)
+                return single(state.resource(transfer))
+            }
+            return Response.json(json)
+        }
         group.post("customers/:id/verification") { request, context in
             let id = context.text("id")
             let word = try await request.fields().text("outcome")

@@ -13,6 +13,7 @@ enum Change: Codable, Sendable {
     case counterpartyRemoved(id: String)
     case transferAccepted(Transfer)
     case transferSettled(id: String, status: Transfer.Status, failureReason: String?, at: Int64)
+    case transferAltered(id: String, amount: Int64, at: Int64)
     case inbound(InboundPayment)
     case inboundSettled(id: String, at: Int64)
     case event(Event)

@@ -25,6 +25,7 @@ extension SandboxState {
         case .transferAccepted(let transfer): self.add(transfer)
         case .transferSettled(let id, let status, let reason, let at):
             self.settle(id, status, reason, at: at)
+        case .transferAltered(let id, let amount, let at): self.alter(id, to: amount, at: at)
         case .inbound(let payment): self.add(payment)
         case .inboundSettled(let id, let at): self.settleInbound(id, at: at)
         case .event(let event):

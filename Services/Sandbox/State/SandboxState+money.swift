@@ -5,6 +5,7 @@ extension SandboxState {
         self.transferOrder.append(transfer.id)
         self.transfersByReference[transfer.reference, default: []].append(transfer.id)
         self.transfersByAccount[transfer.sourceID, default: []].append(transfer.id)
+        self.transfersByDestination[transfer.destinationID, default: []].append(transfer.id)
         if let key = transfer.idempotencyKey { self.transferByKey[key] = transfer.id }
         if transfer.isHeld { self.accounts[transfer.sourceID]?.hold += transfer.amount }
         self.log.append(self.entry(.transferAccepted, transfer, at: transfer.createdAt))
@@ -28,6 +29,21 @@ extension SandboxState {
         var entry = self.entry(.transferSettled, transfer, at: at)
         entry.status = status.rawValue
         self.log.append(entry)
+    }
+
+    /// Makes a transfer one of another amount than was ordered, with the money where that puts it.
+    mutating func alter(_ id: String, to amount: Int64, at: Int64) {
+        guard let transfer = self.transfers[id], transfer.status != .failed, amount != transfer.amount else { return }
+        let more = amount - transfer.amount
+        self.transfers[id]?.amount = amount
+        switch transfer.status {
+        case .pending where transfer.isHeld: self.accounts[transfer.sourceID]?.hold += more
+        case .completed:
+            var correction = transfer
+            correction.amount = abs(more)
+            self.move(correction, isReturn: more < 0, at: at)
+        case .pending, .failed, .reversed: break
+        }
     }
 
     private mutating func move(_ transfer: Transfer, isReturn: Bool, at: Int64) {

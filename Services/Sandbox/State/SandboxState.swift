@@ -20,6 +20,7 @@ struct SandboxState: Sendable {
     var transferOrder: [String] = []
     var transfersByReference: [String: [String]] = [:]
     var transfersByAccount: [String: [String]] = [:]
+    var transfersByDestination: [String: [String]] = [:]
     var transferByKey: [String: String] = [:]
     var inbound: [String: InboundPayment] = [:]
     var inboundByAccount: [String: [String]] = [:]
