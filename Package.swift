@@ -153,7 +153,7 @@ let services: [Target] =
     service("Auth", [jwtKit])
     + service("Customer", ["AnchorClient"])
     + service("Account", ["AnchorClient"])
-    + service("Transaction", ["AnchorClient", "Documents", "EventLoops", jwtKit, collections, nioCore])
+    + service("Transaction", ["AnchorClient", "Documents", "EventLoops", jwtKit, collections, metrics, nioCore])
     + service("Subscription")
     + service("Notification", ["AnchorClient", "EventLoops", collections, metrics, nioCore, nioHTTP1, nioSSL])
     + service("Analytics")
@@ -230,7 +230,7 @@ let tests: [Target] = [
     serviceTest("Auth", [crypto]),
     serviceTest("Customer", ["AnchorClient", "EventLoops"]),
     serviceTest("Account", ["AnchorClient"]),
-    serviceTest("Transaction", ["AnchorClient", "Documents", httpTypes]),
+    serviceTest("Transaction", ["AnchorClient", "Documents", "EventLoops", httpTypes]),
     serviceTest("Subscription"),
     serviceTest(
         "Notification",

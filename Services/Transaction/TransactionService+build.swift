@@ -32,7 +32,7 @@ struct TransactionParts {
             MessagingRuntime.Plan(
                 handlers: TransactionHandlers.make(ReadModelStore(), forget: self.host.dataKeys.forget),
                 jobs: self.jobs(work),
-                schedules: TransactionSchedules.all
+                schedules: TransactionSchedules.all(self.reconciliation)
             )
         }
         let store = AcceptanceStore(client: self.host.handlers)
@@ -44,10 +44,26 @@ struct TransactionParts {
             keys: self.host.dataKeys,
             ids: self.host.ids
         )
-        return ServiceParts(router: self.router(accept, messaging.requests), messaging: messaging, services: [acceptor])
-        {
+        return ServiceParts(
+            router: self.router(accept, messaging.requests),
+            messaging: messaging,
+            services: [
+                acceptor,
+                BreakMetrics(store: self.reconciliation, registry: self.host.metrics, logger: self.host.logger),
+            ]
+        ) {
             InvariantsController(store: InvariantStore(client: self.host.workers)).add(to: $0)
+            ReconciliationController(store: self.reconciliation, database: messaging.work).add(to: $0)
+            SuspenseController(
+                store: SuspenseStore(client: self.host.workers),
+                database: messaging.work,
+                ids: self.host.ids
+            ).add(to: $0)
         }
+    }
+
+    private var reconciliation: ReconciliationStore {
+        ReconciliationStore(client: self.host.workers, poolAccount: self.configuration.poolAccount)
     }
 
     private func jobs(_ work: EventDatabase) -> [JobDefinition] {
@@ -72,7 +88,13 @@ struct TransactionParts {
             facts: ApplyTransferFacts(database: work, store: store),
             credits: CreditWallets(database: work, store: store),
             check: CheckTransfer(database: work, store: store, provider: provider),
-            charges: ChargeSubscriptions(database: work, store: ChargeStore())
+            charges: ChargeSubscriptions(database: work, store: ChargeStore()),
+            reconcile: ReconcileAccount(
+                database: work,
+                store: self.reconciliation,
+                provider: AnchorBooks(client: client),
+                clock: self.host.clock
+            )
         )
     }
 

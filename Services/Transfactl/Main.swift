@@ -8,6 +8,9 @@ struct Transfactl: AsyncParsableCommand {
         abstract: "Drives and examines a running Transfa.",
         discussion:
             "Addresses and the internal token come from the environment; scripts/run writes .run/transfactl.env.",
-        subcommands: [JourneyCommand.self, HealthCommand.self, OutboxCommand.self, UserCommand.self]
+        subcommands: [
+            JourneyCommand.self, HealthCommand.self, OutboxCommand.self, UserCommand.self, ReconcileCommand.self,
+            SuspenseCommand.self,
+        ]
     )
 }

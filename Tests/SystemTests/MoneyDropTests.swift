@@ -55,6 +55,12 @@ extension WholeSuite {
             let late = try await suite.change(path + "/claim", as: try await suite.person("late"), right)
             #expect(late.status == 422 && late.error?.code == "drop_expired")
             #expect(try await suite.read("/money-drops?filter=claimed", as: chi, MoneyDropPage.self).data.count == 1)
+            for (person, types) in [(ada, ["drop_refund", "money_drop"]), (chi, ["drop_claim"])] {
+                let entries = try await suite.read("/transactions", as: person, TransactionPage.self).data
+                    .filter { $0.moneyDropID != nil }
+                #expect(entries.map(\.type) == types)
+                #expect(Set(entries.map(\.moneyDropID)) == [drop.moneyDropID])
+            }
             #expect(try await suite.brokenInvariants() == [])
         }
 

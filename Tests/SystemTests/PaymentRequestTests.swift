@@ -28,6 +28,16 @@ extension WholeSuite {
             #expect(try await suite.wallet(ada).posted == 7000)
             #expect(try await suite.wallet(bola).posted + suite.wallet(chi).posted == 93_000)
             #expect(try await suite.read("/payment-requests", as: ada, PaymentRequestPage.self).data.count == 1)
+            let today = LagosCalendar.day(of: Date())
+            let days = "from=\(today.adding(days: -1))&to=\(today.adding(days: 1))"
+            let entries = try await suite.read(
+                "/transactions?type=p2p&state=completed&\(days)",
+                as: ada,
+                TransactionPage.self
+            )
+            #expect(entries.data.map(\.paymentRequestID) == [asked.id])
+            let long = "/transactions?to=\(today.adding(days: -2))"
+            #expect(try await suite.read(long, as: ada, TransactionPage.self).data.isEmpty)
             #expect(try await suite.brokenInvariants() == [])
         }
 

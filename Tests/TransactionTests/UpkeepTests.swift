@@ -46,9 +46,14 @@ struct UpkeepTests {
     }
 
     @Test("both are among the service's schedules, beside those of drops and requests")
-    func scheduled() {
-        let names = ["prune_acceptance", "fail_unsent", "sweep_money_drops", "expire_payment_requests"]
-        #expect(TransactionSchedules.all.map(\.name) == names)
+    func scheduled() async throws {
+        try await withTransaction { world in
+            let names = [
+                "prune_acceptance", "fail_unsent", "sweep_money_drops", "expire_payment_requests", "reconcile",
+            ]
+            let store = ReconciliationStore(client: world.work.client, poolAccount: "pool")
+            #expect(TransactionSchedules.all(store).map(\.name) == names)
+        }
     }
 
     @Test("money that waits in suspense is listed as such and is not in the wallet")
@@ -57,11 +62,36 @@ struct UpkeepTests {
             try await world.funds("ada-account", 1000, "p-1")
             // Above what the wallet may hold.
             try await world.funds("ada-account", 40_000_000, "p-2")
-            let rows = try await world.history.page(of: world.ada, before: nil, limit: 10)
+            let rows = try await world.history.page(of: world.ada, HistoryFilter(), limit: 10)
             #expect(rows.map(\.state) == ["in_suspense", "completed"])
             #expect(rows.map { $0.endedAt == nil } == [true, false])
             #expect(try await world.history.transfer(rows[0].id, for: world.ada)?.state == "in_suspense")
             #expect(try await world.history.wallet(of: world.ada)?.posted == 1000)
+            let waiting = try await world.history.page(of: world.ada, HistoryFilter(state: "in_suspense"), limit: 10)
+            #expect(waiting.map(\.id) == [rows[0].id])
+            let booked = try await world.history.page(of: world.ada, HistoryFilter(state: "completed"), limit: 10)
+            #expect(booked.map(\.id) == [rows[1].id])
+        }
+    }
+
+    @Test("a list can be cut by type, state and day")
+    func filters() async throws {
+        try await withTransaction { world in
+            try await world.funds("ada-account", 1000, "p-1")
+            let paid = try await world.pays("bayo", 300)
+            let morning = world.clock.now
+            try await world.passes(.seconds(2 * 86_400))
+            let later = try await world.pays("bayo", 200)
+            func found(_ filter: HistoryFilter) async throws -> [UUID] {
+                try await world.history.page(of: world.ada, filter, limit: 10).map(\.id)
+            }
+            #expect(try await found(HistoryFilter(type: "p2p")) == [later, paid])
+            #expect(try await found(HistoryFilter(type: "inbound")).count == 1)
+            #expect(try await found(HistoryFilter(type: "p2p", state: "accepted")) == [later, paid])
+            #expect(try await found(HistoryFilter(type: "p2p", state: "completed")).isEmpty)
+            #expect(try await found(HistoryFilter(from: world.clock.now.addingTimeInterval(-60).firstID)) == [later])
+            let before = morning.addingTimeInterval(60).firstID
+            #expect(try await found(HistoryFilter(before: before, type: "p2p")) == [paid])
         }
     }
 }

@@ -43,7 +43,7 @@ struct HistoryController: Sendable {
     private func list(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let limit = try Self.limit(request)
-        let rows = try await self.store.page(of: user, before: try Self.cursor(request), limit: limit + 1)
+        let rows = try await self.store.page(of: user, try HistoryFilter(request), limit: limit + 1)
         let page = Array(rows.prefix(limit))
         return try APIResponse(
             json: TransactionPage(
@@ -59,14 +59,6 @@ struct HistoryController: Sendable {
             throw .invalid(parameter: "limit", detail: "A number from 1 to \(Self.maximumLimit).")
         }
         return limit
-    }
-
-    private static func cursor(_ request: Request) throws(APIError) -> UUID? {
-        guard let text = request.uri.queryParameters.get("cursor") else { return nil }
-        guard let bytes = Base64URL.decode(text), let id = UUID(bytes: bytes) else {
-            throw .invalid(parameter: "cursor", detail: "Use the next_cursor of the page before.")
-        }
-        return id
     }
 
     // MARK: Resources
@@ -91,6 +83,8 @@ struct HistoryController: Sendable {
                     counterpartyUsername: other.flatMap { names[$0] },
                     description: try await self.opened(row),
                     failureReason: row.failureReason,
+                    moneyDropID: row.moneyDrop,
+                    paymentRequestID: row.paymentRequest,
                     createdAt: Timestamp.text(row.createdAt),
                     settledAt: row.endedAt.map(Timestamp.text)
                 )

@@ -7,6 +7,8 @@ enum TransactionJob {
     static let credit: JobKind = "credit_wallet"
     static let check: JobKind = "check_transfer"
     static let charge: JobKind = "charge_subscription"
+    /// Also written by `ask_reconciliation`.
+    static let reconcile: JobKind = "reconcile_account"
 }
 
 /// Job -> what runs it.
@@ -19,7 +21,8 @@ enum TransactionJobs {
         facts: ApplyTransferFacts,
         credits: CreditWallets,
         check: CheckTransfer,
-        charges: ChargeSubscriptions
+        charges: ChargeSubscriptions,
+        reconcile: ReconcileAccount
     ) -> [JobDefinition] {
         [
             JobDefinition(
@@ -49,6 +52,10 @@ enum TransactionJobs {
                 concurrency: 1,
                 firstPause: .milliseconds(500)
             ) { await charges($0) },
+            // One at a time: what a person waits for goes first at the provider. A lease covers a few long lists.
+            JobDefinition(TransactionJob.reconcile, concurrency: 1, lease: .seconds(600), firstPause: .seconds(10)) {
+                try await reconcile($0)
+            },
         ]
     }
 }

@@ -2,7 +2,16 @@ import Messaging
 
 /// What transaction does by the clock.
 enum TransactionSchedules {
-    static let all = [
+    static func all(_ reconciliation: ReconciliationStore) -> [Schedule] {
+        Self.upkeep + [
+            // Over hours: nobody waits for it, and the provider should not feel it.
+            Schedule("reconcile", every: .seconds(86_400)) { transaction in
+                try await reconciliation.ask(for: nil, spread: .seconds(4 * 3600), in: transaction)
+            }
+        ]
+    }
+
+    private static let upkeep = [
         Schedule("prune_acceptance", every: .seconds(600)) { try await LedgerUpkeep().prune(in: $0) },
         // The job of a transfer does it too, but not while the provider cannot be reached.
         Schedule("fail_unsent", every: .seconds(600)) { try await LedgerUpkeep().failUnsent(in: $0) },

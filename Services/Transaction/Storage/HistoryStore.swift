@@ -16,8 +16,22 @@ struct TransferRow: Sendable {
     let route: String
     let description: String?
     let failureReason: String?
+    let moneyDrop: UUID?
+    let paymentRequest: UUID?
     let createdAt: Date
     let endedAt: Date?
+}
+
+/// Which transfers of a user are asked for.
+struct HistoryFilter: Sendable {
+    /// Only older ones than this.
+    var before = UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
+    /// Only this one and newer ones.
+    var from = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    /// Only of this type.
+    var type: String?
+    /// Only in this state, as the user sees it.
+    var state: String?
 }
 
 /// What a wallet holds.
@@ -34,13 +48,21 @@ struct HistoryStore: Sendable {
     let workers: PostgresClient
 
     /// Money that waits in suspense is booked and yet not in the wallet: its owner sees that it waits.
-    private static let columns = SQL(
+    private static let shownState = SQL(
         unsafe: """
-            id, type, CASE WHEN route_reason = 'suspense' AND state = 'completed' THEN 'in_suspense' ELSE state END,
-            sender_id, recipient_id, amount, fee, duty, coalesce(route, 'internal'), description, failure_reason,
-            created_at, CASE WHEN route_reason = 'suspense' AND state = 'completed' THEN NULL ELSE ended_at END
+            CASE WHEN state <> 'completed' THEN state WHEN route_reason = 'suspense' THEN 'in_suspense'
+                WHEN route_reason = 'returned' THEN 'returned' ELSE state END
             """
     )
+
+    /// A funding is named by its drop and seen by its creator only, as the drop is; claims and refunds name their drop.
+    private static let columns: SQL = """
+        id, type, \(Self.shownState),
+        sender_id, recipient_id, amount, fee, duty, coalesce(route, 'internal'), description, failure_reason,
+        CASE WHEN type IN ('drop_claim', 'drop_refund') THEN parent_id
+            WHEN type = 'money_drop' THEN (SELECT d.id FROM money_drops d WHERE d.funding_id = t.id) END,
+        payment_request_id, created_at, CASE WHEN route_reason = 'suspense' AND state = 'completed' THEN NULL ELSE ended_at END
+        """
 
     func wallet(of user: UserID) async throws -> WalletBalance? {
         try await self.client.query(
@@ -54,7 +76,7 @@ struct HistoryStore: Sendable {
 
     func transfer(_ id: UUID, for user: UserID) async throws -> TransferRow? {
         try await self.client.query(
-            "SELECT \(Self.columns) FROM transactions WHERE id = \(id)",
+            "SELECT \(Self.columns) FROM transactions AS t WHERE id = \(id)",
             as: user.uuid
         ).first.map(Self.decode)
     }
@@ -62,21 +84,27 @@ struct HistoryStore: Sendable {
     /// Newest first: ids are UUIDv7, so their order is that of creation.
     ///
     /// Two index scans, merged: as one condition with OR the planner would read all of one side.
-    func page(of user: UserID, before: UUID?, limit: Int) async throws -> [TransferRow] {
-        let before =
-            before ?? UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
-        let count = Int64(limit)
-        return try await self.client.query(
+    func page(of user: UserID, _ filter: HistoryFilter, limit: Int) async throws -> [TransferRow] {
+        try await self.client.query(
             """
             SELECT \(Self.columns) FROM (
-                (SELECT * FROM transactions WHERE sender_id = \(user.uuid) AND id < \(before) ORDER BY id DESC LIMIT \(count))
+                (\(Self.side("sender_id", user, filter, limit)))
                 UNION ALL
-                (SELECT * FROM transactions WHERE recipient_id = \(user.uuid) AND id < \(before)
-                 ORDER BY id DESC LIMIT \(count))
-            ) AS t ORDER BY id DESC LIMIT \(count)
+                (\(Self.side("recipient_id", user, filter, limit)))
+            ) AS t ORDER BY id DESC LIMIT \(Int64(limit))
             """,
             as: user.uuid
         ).map(Self.decode)
+    }
+
+    private static func side(_ party: StaticString, _ user: UserID, _ filter: HistoryFilter, _ limit: Int) -> SQL {
+        """
+        SELECT * FROM transactions
+        WHERE \(unsafe: "\(party)") = \(user.uuid) AND id < \(filter.before) AND id >= \(filter.from)
+            AND (\(filter.type)::text IS NULL OR type = \(filter.type))
+            AND (\(filter.state)::text IS NULL OR \(Self.shownState) = \(filter.state))
+        ORDER BY id DESC LIMIT \(Int64(limit))
+        """
     }
 
     /// The names of users; an erased one has the mark of all that was erased.
@@ -103,7 +131,10 @@ struct HistoryStore: Sendable {
     }
 
     private static func decode(_ row: PostgresRow) throws -> TransferRow {
-        let (id, type, state, sender, recipient, amount, fee, duty, route, description, reason, created, ended) =
+        let (
+            id, type, state, sender, recipient, amount, fee, duty, route, description, reason, drop, request, created,
+            ended
+        ) =
             try row.decode(
                 UUID.self,
                 String.self,
@@ -116,6 +147,8 @@ struct HistoryStore: Sendable {
                 String.self,
                 String?.self,
                 String?.self,
+                UUID?.self,
+                UUID?.self,
                 Date.self,
                 Date?.self
             )
@@ -131,6 +164,8 @@ struct HistoryStore: Sendable {
             route: route,
             description: description,
             failureReason: reason,
+            moneyDrop: drop,
+            paymentRequest: request,
             createdAt: created,
             endedAt: ended
         )

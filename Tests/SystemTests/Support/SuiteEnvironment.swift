@@ -14,7 +14,7 @@ struct SuiteEnvironment: Sendable {
     let internalToken = Self.secret(24)
     let webhookToken = String(Self.secret(12).prefix(10))
     let clerkSecret = "whsec_" + Self.key()
-    private let apiKey = Self.secret(24)
+    let apiKey = Self.secret(24)
     private let pushKey = Self.key()
     private let keys: [String: String]
     private let ports: [String: Int]

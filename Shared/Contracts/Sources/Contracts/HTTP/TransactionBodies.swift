@@ -105,7 +105,7 @@ public struct TransactionResource: Codable, Sendable, Hashable {
     public var id: UUID
     /// What kind.
     public var type: String
-    /// `accepted`, `submitted`, `unknown`, `completed`, `failed` or `reversed`.
+    /// `accepted`, `submitted`, `unknown`, `completed`, `failed`, `reversed`, `in_suspense` or `returned`.
     public var state: String
     /// `in` or `out`, seen from the reader.
     public var direction: String
@@ -123,6 +123,10 @@ public struct TransactionResource: Codable, Sendable, Hashable {
     public var description: String?
     /// A code.
     public var failureReason: String?
+    /// The money drop it fills, pays out or gives back.
+    public var moneyDropID: UUID?
+    /// The payment request it pays.
+    public var paymentRequestID: UUID?
     /// RFC 3339, UTC.
     public var createdAt: String
     /// RFC 3339, UTC.
@@ -141,6 +145,8 @@ public struct TransactionResource: Codable, Sendable, Hashable {
         counterpartyUsername: String? = nil,
         description: String? = nil,
         failureReason: String? = nil,
+        moneyDropID: UUID? = nil,
+        paymentRequestID: UUID? = nil,
         createdAt: String,
         settledAt: String? = nil
     ) {
@@ -155,6 +161,8 @@ public struct TransactionResource: Codable, Sendable, Hashable {
         self.counterpartyUsername = counterpartyUsername
         self.description = description
         self.failureReason = failureReason
+        self.moneyDropID = moneyDropID
+        self.paymentRequestID = paymentRequestID
         self.createdAt = createdAt
         self.settledAt = settledAt
     }
@@ -171,6 +179,8 @@ public struct TransactionResource: Codable, Sendable, Hashable {
         case counterpartyUsername = "counterparty_username"
         case description
         case failureReason = "failure_reason"
+        case moneyDropID = "money_drop_id"
+        case paymentRequestID = "payment_request_id"
         case createdAt = "created_at"
         case settledAt = "settled_at"
     }

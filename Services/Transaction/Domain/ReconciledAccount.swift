@@ -1,0 +1,87 @@
+import Foundation
+
+/// What our books say about one of the provider's accounts.
+struct OurBooks: Sendable, Equatable {
+    /// A transfer of ours that leaves or reaches the account.
+    struct Transfer: Sendable, Equatable {
+        let reference: String
+        let providerID: String?
+        let state: String
+        let amount: Int64
+        let isOutgoing: Bool
+        let createdAt: Date
+    }
+
+    /// Money from outside that was taken.
+    struct Payment: Sendable, Equatable {
+        let id: String
+        let amount: Int64
+        let receivedAt: Date
+    }
+
+    var transfers: [Transfer]
+    var payments: [Payment]
+    /// Kobo that the account should hold when nothing is under way.
+    var expected: Int64
+    /// Kobo under way out of it.
+    var leaving: Int64
+    /// Kobo under way into it.
+    var arriving: Int64
+}
+
+/// What the provider says about one of its accounts.
+struct TheirBooks: Sendable, Equatable {
+    /// How far a transfer is.
+    enum Status: String, Sendable {
+        case open
+        case completed
+        case failed
+        case reversed
+    }
+
+    /// A transfer that leaves or reaches the account.
+    struct Transfer: Sendable, Equatable {
+        let id: String
+        let reference: String
+        let status: Status
+        let amount: Int64
+        let isOutgoing: Bool
+        /// The account it leaves, if that was said.
+        let source: String?
+        let createdAt: Date?
+    }
+
+    /// Money from outside that has arrived.
+    struct Payment: Sendable, Equatable {
+        let id: String
+        let amount: Int64
+        let paidAt: Date?
+    }
+
+    var transfers: [Transfer]
+    var payments: [Payment]
+    /// Kobo in the account.
+    var ledger: Int64
+    /// Kobo that may be in it or not yet.
+    var pending: Int64
+}
+
+/// Something that the provider's books say and ours do not, or the other way round.
+struct BookDifference: Sendable, Equatable {
+    /// What kind; the words stand in the table.
+    enum Kind: String, Sendable, CaseIterable {
+        case missingWithUs = "missing_with_us"
+        case missingThere = "missing_there"
+        case otherAmount = "other_amount"
+        case otherState = "other_state"
+        case balance
+    }
+
+    let kind: Kind
+    /// Our reference, the provider's id, or `balance`.
+    let key: String
+    let ours: String?
+    let theirs: String?
+    /// When it happened; nil for now.
+    var happenedAt: Date?
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Hummingbird
+import Messaging
+import Primitives
+import ServiceKit
+
+/// What operators ask about the provider's books and ours, on the internal port.
+struct ReconciliationController: Sendable {
+    let store: ReconciliationStore
+    let database: EventDatabase
+
+    /// Breaks of one answer; more than these are one problem and not many.
+    static let maximumBreaks = 1000
+
+    /// Adds the routes under `/internal`.
+    func add(to group: RouterGroup<AppRequestContext>) {
+        group.post("/reconciliations") { try await self.start($0, $1) }
+        group.get("/reconciliations/breaks") { try await self.breaks($0, $1) }
+    }
+
+    private struct Order: Decodable {
+        let userID: UserID?
+
+        private enum CodingKeys: String, CodingKey {
+            case userID = "user_id"
+        }
+    }
+
+    private struct Asked: Encodable {
+        let accounts: Int
+    }
+
+    private struct Breaks: Encodable {
+        let breaks: [ReconciliationBreak]
+        let open: Int
+        let waiting: Int64
+    }
+
+    private func start(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let order = try await request.decodeBody(as: Order.self, context: context)
+        let account = try await self.account(of: order.userID)
+        let count = try await self.database.transaction(cause: context.cause) { transaction in
+            try await self.store.ask(for: account, in: transaction)
+        }
+        return try APIResponse(.accepted, json: Asked(accounts: count))
+    }
+
+    private func breaks(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        var user: UserID?
+        if let text = request.uri.queryParameters.get("user_id") {
+            user = UserID(text: text)
+            if user == nil { throw APIError.invalid(parameter: "user_id", detail: "A user id is a UUID.") }
+        }
+        let account = try await self.account(of: user)
+        // Before the breaks: what a look finds is committed with its end.
+        let waiting = try await self.store.waiting(for: account)
+        let breaks = try await self.store.breaks(of: account, limit: Self.maximumBreaks)
+        let open = breaks.count { $0.state == "open" }
+        return try APIResponse(json: Breaks(breaks: breaks, open: open, waiting: waiting))
+    }
+
+    private func account(of user: UserID?) async throws -> String? {
+        guard let user else { return nil }
+        guard let account = try await self.store.account(of: user) else { throw APIError.notFound }
+        return account
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Messaging
+import Primitives
+import ServiceKit
+
+/// What two operators do with money in suspense, on the internal port.
+///
+/// The header `Transfa-Operator` names who acts.
+struct SuspenseController: Sendable {
+    let store: SuspenseStore
+    let database: EventDatabase
+    let ids: any IdentifierSource
+
+    private static let maximumRows = 1000
+    private static let longestReason = 500
+
+    /// Adds the routes under `/internal`.
+    func add(to group: RouterGroup<AppRequestContext>) {
+        group.get("/suspense") { _, _ in try APIResponse(json: try await self.store.waiting(limit: Self.maximumRows)) }
+        group.post("/suspense/:id/releases") { try await self.propose($0, $1) }
+        group.post("/suspense-releases/:id/approve") { try await self.decide($0, $1, approve: true) }
+        group.post("/suspense-releases/:id/reject") { try await self.decide($0, $1, approve: false) }
+    }
+
+    private struct Proposal: Decodable {
+        let disposition: SuspenseStore.Disposition
+        let reason: String
+    }
+
+    private struct Outcome: Encodable {
+        let id: UUID
+        let state: String
+    }
+
+    private func propose(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let money = try context.uuid("id")
+        let proposal = try await request.decodeBody(as: Proposal.self, context: context)
+        let reason = proposal.reason.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard (1...Self.longestReason).contains(reason.utf8.count) else {
+            throw APIError.invalid("/reason", detail: "A reason has 1 to \(Self.longestReason) bytes.")
+        }
+        let name = try Self.operatorName(request)
+        let release = self.ids.next()
+        let word = try await self.database.transaction(cause: context.cause) { transaction in
+            try await self.store.propose(
+                release,
+                of: money,
+                proposal.disposition,
+                reason: reason,
+                by: name,
+                in: transaction
+            )
+        }
+        guard word == "proposed" else { throw APIError(releaseRefusal: word) }
+        return try APIResponse(.created, json: Outcome(id: release, state: word))
+    }
+
+    private func decide(
+        _ request: Request,
+        _ context: AppRequestContext,
+        approve: Bool
+    ) async throws -> APIResponse {
+        let release = try context.uuid("id")
+        let name = try Self.operatorName(request)
+        let word = try await self.database.transaction(cause: context.cause) { transaction in
+            try await self.store.decide(release, approve: approve, by: name, in: transaction)
+        }
+        guard ["approved", "rejected"].contains(word) else { throw APIError(releaseRefusal: word) }
+        return try APIResponse(json: Outcome(id: release, state: word))
+    }
+
+    private static let longestName = 64
+
+    private static func operatorName(_ request: Request) throws -> String {
+        let header = "Transfa-Operator"
+        guard let field = HTTPField.Name(header), let name = request.headers[field],
+            (1...Self.longestName).contains(name.utf8.count), name.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else {
+            throw APIError.invalid(header: header, detail: "Names the operator who acts: 1 to 64 visible characters.")
+        }
+        return name
+    }
+}
+
+extension APIError {
+    /// Why a release was not proposed or decided.
+    fileprivate init(releaseRefusal word: String) {
+        switch word {
+        case "unknown", "not_in_suspense": self = .notFound
+        case "same_operator": self = .forbidden(word, detail: "Another operator has to decide.")
+        case "already_proposed": self = .conflict(word, detail: "A release was proposed before.")
+        case "decided": self = .conflict(word, detail: "It was decided before.")
+        case "recipient_unavailable": self = .refused(word, detail: "The wallet takes no money now.")
+        default: self = .refused(word, detail: "It is more than the wallet may hold.")
+        }
+    }
+}

@@ -1,0 +1,148 @@
+-- What the provider's books say and ours do not.
+--
+-- A look at one of the provider's accounts compares its balance, transfers and payments with ours and leaves what differs
+-- here. Things move while one looks, so a difference is a suspicion at first and a break once it is found again a while
+-- later; it ends by itself when a look no longer finds it. No balance is changed because of one.
+
+-- Whom a look was asked for, and when it was last done.
+CREATE TABLE reconciled_accounts (
+    account         text COLLATE "C" PRIMARY KEY,        -- the provider's account
+    asked_at        timestamptz NOT NULL,
+    looked_at       timestamptz,
+    looks           bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 80);
+
+CREATE TABLE reconciliation_breaks (
+    id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    account         text COLLATE "C" NOT NULL,
+    kind            text COLLATE "C" NOT NULL CHECK (kind IN
+                    ('missing_with_us', 'missing_there', 'other_amount', 'other_state', 'balance')),
+    key             text COLLATE "C" NOT NULL,           -- a reference, the provider's id, or 'balance'
+    ours            text,
+    theirs          text,
+    happened_at     timestamptz NOT NULL,                -- when what differs happened: looks reach back so far
+    first_seen      timestamptz NOT NULL,
+    last_seen       timestamptz NOT NULL,
+    opened_at       timestamptz,                         -- when it was found again; null: a suspicion
+    resolved_at     timestamptz,
+    note            text
+);
+CREATE UNIQUE INDEX reconciliation_breaks_current ON reconciliation_breaks (account, kind, key)
+    WHERE resolved_at IS NULL;
+CREATE INDEX reconciliation_breaks_resolved ON reconciliation_breaks (resolved_at) WHERE resolved_at IS NOT NULL;
+
+CREATE INDEX inbound_payments_account ON inbound_payments (provider_account, received_at);
+-- Transfers of the account that holds drops: it belongs to no user, by whom others are found.
+CREATE INDEX transactions_of_pools ON transactions (id) WHERE type IN ('money_drop', 'drop_claim', 'drop_refund');
+
+-- Asks for a look at one account, or at all of them within `p_spread`. Returns how many.
+CREATE FUNCTION ask_reconciliation(p_account text, p_pool text, p_spread interval, p_correlation uuid,
+    p_now timestamptz DEFAULT NULL)
+RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    v_now constant timestamptz := coalesce(p_now, transfa_now());
+    v_count integer;
+BEGIN
+    WITH accounts AS MATERIALIZED (
+        SELECT u.provider_account AS account FROM users u
+        WHERE u.provider_account IS NOT NULL AND (p_account IS NULL OR u.provider_account = p_account)
+        UNION SELECT p_pool WHERE p_account IS NULL OR p_account = p_pool
+    ),
+    asked AS (
+        INSERT INTO reconciled_accounts (account, asked_at) SELECT a.account, v_now FROM accounts a
+        ON CONFLICT (account) DO UPDATE SET asked_at = excluded.asked_at
+    ),
+    placed AS (
+        SELECT a.account, v_now + p_spread * (row_number() OVER (ORDER BY a.account) - 1) / count(*) OVER () AS due_at
+        FROM accounts a
+    )
+    INSERT INTO jobs (id, kind, key, subject, due_at, correlation_id, created_at)
+    SELECT new_event_id(v_now), 'reconcile_account', p.account, p.account, p.due_at, p_correlation, v_now
+    FROM placed p
+    ON CONFLICT (kind, key) DO UPDATE SET state = 'queued', due_at = excluded.due_at, finished_at = NULL,
+        correlation_id = excluded.correlation_id
+    WHERE jobs.state <> 'running';
+    SELECT count(*) INTO v_count FROM users u
+    WHERE u.provider_account IS NOT NULL AND (p_account IS NULL OR u.provider_account = p_account);
+    RETURN v_count + (p_account IS NULL OR p_account = p_pool)::integer;
+END $$;
+
+-- Writes down what a look at an account found. Returns how many of it are suspicions and how many are breaks.
+CREATE FUNCTION note_breaks(p_account text, p_kinds text[], p_keys text[], p_ours text[], p_theirs text[],
+    p_happened timestamptz[], p_confirm_after interval, p_now timestamptz DEFAULT NULL)
+RETURNS TABLE (suspected bigint, opened bigint) LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    v_now timestamptz;
+BEGIN
+    -- Two looks at one account take turns.
+    INSERT INTO reconciled_accounts AS r (account, asked_at, looks) VALUES (p_account, transfa_now(), 1)
+    ON CONFLICT (account) DO UPDATE SET looks = r.looks + 1;
+    v_now := coalesce(p_now, transfa_now());
+    UPDATE reconciled_accounts r SET looked_at = v_now WHERE r.account = p_account;
+
+    -- A suspicion that passed leaves nothing, a break leaves its history.
+    DELETE FROM reconciliation_breaks b
+    WHERE b.account = p_account AND b.resolved_at IS NULL AND b.opened_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM unnest(p_kinds, p_keys) AS x(kind, key) WHERE x.kind = b.kind AND x.key = b.key);
+    UPDATE reconciliation_breaks b SET resolved_at = v_now
+    WHERE b.account = p_account AND b.resolved_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM unnest(p_kinds, p_keys) AS x(kind, key) WHERE x.kind = b.kind AND x.key = b.key);
+
+    INSERT INTO reconciliation_breaks AS b (account, kind, key, ours, theirs, happened_at, first_seen, last_seen)
+    SELECT DISTINCT ON (x.kind, x.key) p_account, x.kind, x.key, x.ours, x.theirs, coalesce(x.happened, v_now), v_now,
+        v_now
+    FROM unnest(p_kinds, p_keys, p_ours, p_theirs, p_happened) AS x(kind, key, ours, theirs, happened)
+    ON CONFLICT (account, kind, key) WHERE resolved_at IS NULL DO UPDATE SET ours = excluded.ours,
+        theirs = excluded.theirs, last_seen = v_now,
+        opened_at = coalesce(b.opened_at, CASE WHEN b.first_seen <= v_now - p_confirm_after THEN v_now END);
+
+    RETURN QUERY SELECT count(*) FILTER (WHERE b.opened_at IS NULL), count(*) FILTER (WHERE b.opened_at IS NOT NULL)
+    FROM reconciliation_breaks b WHERE b.account = p_account AND b.resolved_at IS NULL;
+END $$;
+
+-- What one of the provider's accounts should hold by our books, and what is under way. `p_user` null: the account of
+-- drops. Fees, duty and subscriptions stay in the payer's account there; money in suspense is there too.
+CREATE FUNCTION expected_at_provider(p_account text, p_user uuid)
+RETURNS TABLE (expected bigint, leaving bigint, arriving bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    WITH under_way AS (
+        SELECT t.source_account = p_account AS leaves, t.amount FROM transactions t
+        WHERE p_user IS NOT NULL AND (t.sender_id = p_user OR t.recipient_id = p_user)
+          AND t.state IN ('submitted', 'unknown')
+          AND (t.source_account = p_account OR t.route = 'internal' AND t.destination = p_account)
+        UNION ALL
+        SELECT t.source_account = p_account, t.amount FROM transactions t
+        WHERE p_user IS NULL AND t.type IN ('money_drop', 'drop_claim', 'drop_refund')
+          AND t.state IN ('submitted', 'unknown') AND p_account IN (t.source_account, t.destination)
+    )
+    SELECT (CASE WHEN p_user IS NULL THEN
+            (SELECT coalesce(sum(b.posted), 0) FROM ledger_accounts a JOIN balances b ON b.account_id = a.id
+             WHERE a.kind = 'drop_pool')
+        ELSE
+            (SELECT coalesce(sum(e.amount), 0) FROM users u JOIN entries e ON e.account_id = u.wallet_id
+             WHERE u.id = p_user AND e.leg IN ('amount', 'reversal'))
+            + (SELECT coalesce(sum(t.amount), 0) FROM transactions t
+               WHERE t.recipient_id = p_user AND t.route_reason = 'suspense' AND t.state = 'completed'
+                 AND t.destination = p_account)
+            -- Charges move from the wallet to our revenue and stay in the account there.
+            + (SELECT coalesce(sum(t.amount), 0) FROM transactions t
+               WHERE t.sender_id = p_user AND t.type = 'subscription_charge' AND t.state = 'completed')
+            -- What was spent before a reversal took it back: owed to us, and gone there.
+            + (SELECT coalesce(sum(e.amount), 0) FROM transactions t JOIN entries e ON e.transaction_id = t.id
+               WHERE t.recipient_id = p_user AND t.state = 'reversed' AND e.leg = 'receivable'
+                 AND t.credit_account = (SELECT u.wallet_id FROM users u WHERE u.id = p_user))
+        END)::bigint,
+        (SELECT coalesce(sum(w.amount) FILTER (WHERE w.leaves), 0) FROM under_way w)::bigint,
+        ((SELECT coalesce(sum(w.amount) FILTER (WHERE NOT w.leaves), 0) FROM under_way w)
+         -- Money of ours that came back: the provider shows it as a payment and as a reversal, one of them later.
+         + (SELECT coalesce(sum(p.amount), 0) FROM inbound_payments p
+            WHERE p.provider_account = p_account AND p.disposition = 'matched'))::bigint
+$$;
+
+REVOKE ALL ON FUNCTION ask_reconciliation(text, text, interval, uuid, timestamptz),
+    note_breaks(text, text[], text[], text[], text[], timestamptz[], interval, timestamptz),
+    expected_at_provider(text, uuid) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION ask_reconciliation(text, text, interval, uuid, timestamptz),
+    note_breaks(text, text[], text[], text[], text[], timestamptz[], interval, timestamptz),
+    expected_at_provider(text, uuid) TO ${worker};
+GRANT SELECT ON reconciled_accounts, reconciliation_breaks TO ${worker};
