@@ -120,14 +120,21 @@ let layers: [Target] = [
     // No pkgConfig: the flags that hiredis ships there are refused by the package manager.
     .systemLibrary(name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"])]),
     .systemLibrary(name: "CHaru", path: "Shared/CHaru", providers: [.apt(["libhpdf-dev"])]),
+    .systemLibrary(
+        name: "CQRencode",
+        path: "Shared/CQRencode",
+        providers: [.apt(["libqrencode-dev", "zlib1g-dev"])]
+    ),
     // 1: threads, values
     shared("EventLoops", ["CLinux"], settings: wrapper),
     shared("Primitives", [crypto]),
+    shared("ImageFiles", []),
     // 2: the three clients, and what people keep
     shared("Postgres", ["CLibPQ", "EventLoops", logging], settings: wrapper),
     shared("AMQP", ["CRabbitMQ", "EventLoops", logging], settings: wrapper),
     shared("Redis", ["CHiredis", "EventLoops", logging], settings: wrapper),
     shared("Documents", ["CHaru", "EventLoops"], settings: wrapper),
+    shared("QRCode", ["CQRencode"], settings: wrapper),
     // 3: Contracts is a package of its own, see Shared/Contracts
     // 4: events and jobs
     shared(
@@ -137,10 +144,12 @@ let layers: [Target] = [
     // 5: what every service is made of
     shared("Sealing", ["Primitives", crypto, cryptoExtras]),
     shared("AnchorClient", ["Primitives", asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
+    shared("ObjectStorage", ["Primitives", asyncHTTPClient, crypto, nioCore, nioHTTP1, nioPosix]),
     shared(
         "ServiceKit",
         [
-            contracts, "Primitives", "Postgres", "AMQP", "Redis", "EventLoops", "Messaging", "Sealing", hummingbird,
+            "ImageFiles", "ObjectStorage", contracts, "Primitives", "Postgres", "AMQP", "Redis", "EventLoops",
+            "Messaging", "Sealing", hummingbird,
             asyncHTTPClient, jwtKit, crypto, lifecycle, unixSignals, configuration, logging, metrics, httpTypes,
             nioCore, collections,
         ]
@@ -151,9 +160,15 @@ let layers: [Target] = [
 
 let services: [Target] =
     service("Auth", [jwtKit])
-    + service("Customer", ["AnchorClient"])
+    + service("Customer", ["AnchorClient", "QRCode", "ImageFiles", "ObjectStorage"])
     + service("Account", ["AnchorClient"])
-    + service("Transaction", ["AnchorClient", "Documents", "EventLoops", jwtKit, collections, metrics, nioCore])
+    + service(
+        "Transaction",
+        [
+            "AnchorClient", "Documents", "EventLoops", "ImageFiles", "ObjectStorage", "QRCode", jwtKit, collections,
+            metrics, nioCore,
+        ]
+    )
     + service("Subscription")
     + service("Notification", ["AnchorClient", "EventLoops", collections, metrics, nioCore, nioHTTP1, nioSSL])
     + service("Analytics")
@@ -207,6 +222,9 @@ let tests: [Target] = [
     test("Redis", ["Redis", "EventLoops", "TestSupport", logging]),
     test("Documents", ["Documents", "TestSupport"]),
     test("Contracts", [contracts]),
+    test("QRCode", ["QRCode", "TestSupport"]),
+    test("ImageFiles", ["ImageFiles", "TestSupport"]),
+    test("ObjectStorage", ["ObjectStorage", "Primitives", "EventLoops", "TestSupport", asyncHTTPClient]),
     test("Sealing", ["Sealing", "Primitives", crypto]),
     test(
         "Messaging",
@@ -228,9 +246,12 @@ let tests: [Target] = [
         ]
     ),
     serviceTest("Auth", [crypto]),
-    serviceTest("Customer", ["AnchorClient", "EventLoops"]),
+    serviceTest("Customer", ["AnchorClient", "EventLoops", "ImageFiles", "ObjectStorage"]),
     serviceTest("Account", ["AnchorClient"]),
-    serviceTest("Transaction", ["AnchorClient", "Documents", "EventLoops", httpTypes]),
+    serviceTest(
+        "Transaction",
+        ["AnchorClient", "Documents", "EventLoops", "ImageFiles", "ObjectStorage", httpTypes]
+    ),
     serviceTest("Subscription"),
     serviceTest(
         "Notification",

@@ -7,6 +7,8 @@ import ServiceKit
 struct CustomerConfiguration: Sendable {
     let anchorURL: String
     let anchorKey: String
+    /// What the links of profiles begin with.
+    let linkBase: String
     /// Finds sealed account numbers and keys the hashes of requests.
     let index: BlindIndex
 
@@ -20,12 +22,14 @@ struct CustomerConfiguration: Sendable {
     )
 
     /// All settings of customer's own.
-    static let keys = [Self.anchorURLSetting, Self.anchorKeySetting, Self.indexKeySetting]
+    static let keys =
+        [Self.anchorURLSetting, Self.anchorKeySetting, Self.indexKeySetting, .publicLink] + ImageStoreSettings.keys
 
     /// Reads them.
     init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.anchorURL = try reader.text(Self.anchorURLSetting)
         self.anchorKey = try reader.text(Self.anchorKeySetting)
+        self.linkBase = try reader.text(.publicLink)
         let text = try reader.text(Self.indexKeySetting)
         guard let bytes = Data(base64Encoded: text), let index = try? BlindIndex(key: bytes) else {
             throw SettingsReader.problem(Self.indexKeySetting, "must be base64 of 32 bytes")

@@ -23,16 +23,25 @@ struct CustomerParts {
     let beneficiaries = BeneficiaryStore()
     let enquiries = EnquiryStore()
     let banks = BankListStore()
+    let transfers = TransferStore()
+    let images = ImageStore()
+    let desk: ImageDesk
 
     init(host: ServiceHost) throws {
         self.host = host
         self.configuration = try CustomerConfiguration(host.settings.reader)
+        self.desk = try host.imageDesk()
     }
 
     func wired() throws -> ServiceParts {
         let messaging = try self.host.messaging(as: .customer) { _, work in
             MessagingRuntime.Plan(
-                handlers: CustomerHandlers.make(users: self.users, forget: self.host.dataKeys.forget),
+                handlers: CustomerHandlers.make(
+                    users: self.users,
+                    images: self.images,
+                    transfers: self.transfers,
+                    forget: self.host.dataKeys.forget
+                ),
                 jobs: self.jobs(work),
                 schedules: CustomerSchedules.make(enquiries: self.enquiries)
             )
@@ -43,7 +52,7 @@ struct CustomerParts {
             beneficiaries: self.beneficiaries,
             restrictUser: RestrictUser(users: self.users)
         )
-        return ServiceParts(router: self.router(messaging.requests), messaging: messaging) {
+        return ServiceParts(router: self.router(messaging.requests, messaging.work), messaging: messaging) {
             internalRoutes.add(to: $0)
         }
     }
@@ -91,11 +100,12 @@ struct CustomerParts {
                 banks: directory,
                 clock: self.host.clock
             ),
-            refreshBanks: RefreshBanks(database: work, store: self.banks, provider: provider)
+            refreshBanks: RefreshBanks(database: work, store: self.banks, provider: provider),
+            discardImage: DiscardImage(database: work, users: self.users, images: self.images, desk: self.desk)
         )
     }
 
-    private func router(_ requests: EventDatabase) -> Router<AppRequestContext> {
+    private func router(_ requests: EventDatabase, _ work: EventDatabase) -> Router<AppRequestContext> {
         let mutation = Mutation(
             database: requests,
             executor: self.host.idempotency(),
@@ -123,7 +133,26 @@ struct CustomerParts {
             enquiries: self.enquiries,
             enquireName: EnquireName(users: self.users, enquiries: self.enquiries)
         ).add(to: group)
-        SettingsController(mutation: mutation, changeSettings: ChangeSettings(users: self.users)).add(to: group)
+        SettingsController(
+            mutation: mutation,
+            users: self.users,
+            changeSettings: ChangeSettings(users: self.users)
+        ).add(to: group)
+        ProfileController(
+            database: requests,
+            profiles: ProfileStore(database: work),
+            transfers: self.transfers
+        ).add(to: group)
+        QRController(database: requests, users: self.users, linkBase: self.configuration.linkBase).add(to: group)
+        let images = ImageController(
+            mutation: mutation,
+            workers: work,
+            desk: self.desk,
+            images: self.images,
+            changeImage: ChangeImage(users: self.users, images: self.images)
+        )
+        images.add(to: group)
+        images.addPublic(to: router)
         return router
     }
 }

@@ -17,21 +17,15 @@ struct TransactionConfiguration: Sendable {
         .text,
         "the deposit account at the provider that holds money drops"
     )
-    static let linkBaseSetting = SettingKey(
-        "PUBLIC_LINK_URL",
-        .url(["http", "https"]),
-        default: "https://transfa.app",
-        "what links of money drops and payment requests begin with"
-    )
 
     /// All settings of transaction's own.
-    static let keys = [Self.anchorURLSetting, Self.anchorKeySetting, Self.poolAccountSetting, Self.linkBaseSetting]
+    static let keys = [Self.anchorURLSetting, Self.anchorKeySetting, Self.poolAccountSetting, .publicLink]
 
     /// Reads them.
     init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.anchorURL = try reader.text(Self.anchorURLSetting)
         self.anchorKey = try reader.text(Self.anchorKeySetting)
         self.poolAccount = try reader.text(Self.poolAccountSetting)
-        self.linkBase = try reader.text(Self.linkBaseSetting)
+        self.linkBase = try reader.text(.publicLink)
     }
 }

@@ -126,6 +126,7 @@ struct TransactionParts {
             once: once,
             linkBase: self.configuration.linkBase
         ).add(to: group)
+        QRController(drops: self.drops, requests: self.requests).add(to: group)
         LimitsController(store: LimitStore(client: self.host.handlers), approvals: approvals, once: once).add(to: group)
         return router
     }

@@ -255,7 +255,14 @@ let eventSamples: [EventSample] = [
     check(UserClosed(userID: sampleID, closedAt: "2026-11-21T01:07:05.123Z")),
     check(UserErasureDue(userID: sampleID)),
     check(UserErasureCleared(userID: sampleID)),
-    check(UserSettingsChanged(userID: sampleID, allowSending: true, receivingPreference: Open(.external))),
+    check(
+        UserSettingsChanged(
+            userID: sampleID,
+            allowSending: true,
+            receivingPreference: Open(.external),
+            whoMayRequest: Open(.contacts)
+        )
+    ),
     check(UserRestricted(userID: sampleID, restriction: Open(.postNoDebit), reason: "no_slot")),
     check(
         MoneyDropOpened(

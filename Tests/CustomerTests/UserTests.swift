@@ -29,6 +29,24 @@ struct UserTests {
         }
     }
 
+    @Test("who may request is everyone until it is changed, kept by other changes, and one of three words")
+    func whoMayRequest() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            #expect(
+                try await world.users.find(world.ada, as: world.ada, on: world.requests)?.settings == UserSettings()
+            )
+            _ = try await self.change(SettingsRequest(whoMayRequest: "contacts"), in: world)
+            let after = try await self.change(SettingsRequest(receivingPreference: "wallet"), in: world)
+            #expect(after == UserSettings(receivingPreference: .wallet, whoMayRequest: .contacts))
+            let told = try await world.said(UserSettingsChanged.self)
+            #expect(told.map(\.whoMayRequest) == [.known(.contacts), .known(.contacts)])
+            #expect(throws: FieldProblem(pointer: "/who_may_request", rule: .whoMayRequest)) {
+                try SettingsChange(checking: SettingsRequest(whoMayRequest: "friends"))
+            }
+        }
+    }
+
     @Test("settings of somebody who has not signed up cannot be changed")
     func stranger() async throws {
         try await withCustomer { world in

@@ -111,6 +111,29 @@ def _(s):
     equal([type(ask(s, b, payer=carl)).__name__ for _ in range(10)] + [ask(s, b, payer=carl)], ["UUID"] * 10 + ["too_many_requests_open"])
 
 
+@story("who may ask is as the person has chosen: everyone, whom they paid or were paid by, nobody; a link asks nobody")
+def _(s):
+    (bob, b), (carl, c), (dora, d) = s.user(funds=1000, bank=False), s.user(funds=1000, bank=False), s.user(bank=False)
+    s.change(c, request_policy="contacts")
+    equal(ask(s, b, payer=carl), "requests_not_accepted")
+    id = s.sent(c, bob, 100)
+    equal(ask(s, b, payer=carl), "requests_not_accepted")                       # on its way is not yet paid
+    s.settle(id, "completed")
+    equal(state(s, ask(s, b, payer=carl)), "open")
+    equal(ask(s, d, payer=carl), "requests_not_accepted")
+    s.settle(s.sent(b, carl, 100), "failed")
+    s.settle(s.sent(c, dora, 100), "completed")
+    equal(state(s, ask(s, d, payer=carl)), "open")                              # who was paid
+    s.settle(id, "reversed")
+    equal(ask(s, b, payer=carl), "requests_not_accepted")
+    s.settle(s.sent(b, carl, 100), "completed")
+    equal(state(s, ask(s, b, payer=carl)), "open")                              # who has paid
+    s.change(c, request_policy="nobody")
+    equal([ask(s, x, payer=carl) for x in (b, d)], ["requests_not_accepted"] * 2)
+    equal((ask(s, c, payer=carl), ask(s, b, payer="nobody")), ("payer_self", "payer_unknown"))
+    equal(pay(s, c, ask(s, b), bob)[0], "accepted")
+
+
 @story("cancelled by its owner, declined by who was asked, expired by the clock: each once, and never while being paid")
 def _(s):
     (bob, b), (carl, c), (_, ann) = s.user(bank=False), s.user(funds=1000), s.user(funds=1000)

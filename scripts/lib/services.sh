@@ -47,6 +47,7 @@ own_environment() {
             ;;
         customer)
             setting BLIND_INDEX_KEY "$(key_in "$run/secrets/blind-index-key")"
+            setting IMAGE_STORE_URL "file://$run/images"
             ;;
         notification)
             setting APNS_KEY "$(key_in "$run/secrets/apns-key")"

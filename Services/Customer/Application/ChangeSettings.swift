@@ -24,7 +24,8 @@ struct ChangeSettings: Sendable {
             UserSettingsChanged(
                 userID: user.uuid,
                 allowSending: settings.allowSending,
-                receivingPreference: Open(settings.receivingPreference)
+                receivingPreference: Open(settings.receivingPreference),
+                whoMayRequest: Open(settings.whoMayRequest)
             ),
             about: user
         )

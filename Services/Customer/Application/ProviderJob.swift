@@ -8,6 +8,7 @@ enum CustomerJob {
     static let verifyBeneficiary: JobKind = "verify_beneficiary"
     static let enquireName: JobKind = "enquire_name"
     static let refreshBanks: JobKind = "refresh_banks"
+    static let discardImage: JobKind = "discard_image"
 }
 
 /// Keeps the calls of jobs to the provider.

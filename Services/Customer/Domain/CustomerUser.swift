@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import ObjectStorage
 import Primitives
 
 /// A user as customer knows one; personal details sealed.
@@ -17,6 +18,8 @@ struct CustomerUser: Sendable {
     var restriction = Open<Restriction>(.none)
     /// A paid plan counts until then.
     var planUntil: Date?
+    /// The image that is shown.
+    var image: ImageKey?
 
     /// Whether a paid plan counts at that moment; its end may not have been heard of yet.
     func hasPlan(at moment: Date) -> Bool { self.planUntil.map { moment < $0 } ?? false }

@@ -13,6 +13,7 @@ enum FieldRule: String, Hashable, Sendable, CaseIterable {
     case accountNumber
     case bankCode
     case receivingPreference
+    case whoMayRequest
     case restriction
     case reason
 
@@ -22,6 +23,7 @@ enum FieldRule: String, Hashable, Sendable, CaseIterable {
         case .accountNumber: "An account number has ten digits."
         case .bankCode: "A bank code has six digits."
         case .receivingPreference: "A receiving preference is external or wallet."
+        case .whoMayRequest: "Who may request is everyone, contacts or nobody."
         case .restriction: "A restriction is none, post_no_debit, frozen or closed."
         case .reason: "A reason is a code of lower-case letters, digits and underscores."
         }

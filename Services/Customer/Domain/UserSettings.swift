@@ -6,6 +6,8 @@ struct UserSettings: Hashable, Sendable {
     var allowSending = true
     /// Where payments should land.
     var receivingPreference = ReceivingPreference.external
+    /// Who may ask for money.
+    var whoMayRequest = RequestPolicy.everyone
 
     /// The settings after a request; what it leaves out stays.
     ///
@@ -17,6 +19,7 @@ struct UserSettings: Hashable, Sendable {
             settings.allowSending = allow
         }
         if let preference = change.receivingPreference { settings.receivingPreference = preference }
+        if let policy = change.whoMayRequest { settings.whoMayRequest = policy }
         return settings
     }
 }
@@ -25,17 +28,27 @@ struct UserSettings: Hashable, Sendable {
 struct SettingsChange: Hashable, Sendable {
     let allowSending: Bool?
     let receivingPreference: ReceivingPreference?
+    let whoMayRequest: RequestPolicy?
 
     /// Checks a request.
     init(checking request: SettingsRequest) throws(FieldProblem) {
         self.allowSending = request.allowSending
-        guard let word = request.receivingPreference else {
-            self.receivingPreference = nil
-            return
-        }
-        guard let preference = ReceivingPreference(rawValue: word) else {
-            throw FieldProblem(pointer: "/receiving_preference", rule: .receivingPreference)
-        }
-        self.receivingPreference = preference
+        self.receivingPreference = try Self.word(
+            request.receivingPreference,
+            or: FieldProblem(pointer: "/receiving_preference", rule: .receivingPreference)
+        )
+        self.whoMayRequest = try Self.word(
+            request.whoMayRequest,
+            or: FieldProblem(pointer: "/who_may_request", rule: .whoMayRequest)
+        )
+    }
+
+    private static func word<Word: RawRepresentable<String>>(
+        _ text: String?,
+        or problem: FieldProblem
+    ) throws(FieldProblem) -> Word? {
+        guard let text else { return nil }
+        guard let word = Word(rawValue: text) else { throw problem }
+        return word
     }
 }

@@ -19,18 +19,13 @@ struct InternalController: Sendable {
     }
 
     private func user(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
-        guard let name = request.uri.queryParameters.get("username"), Self.isUsername(name) else {
+        guard let name = request.uri.queryParameters.get("username").flatMap({ Username($0) }) else {
             throw APIError.invalid(parameter: "username", detail: "A username is 3 to 20 letters and digits.")
         }
-        guard let found = try await self.users.find(username: name.lowercased(), on: self.database) else {
+        guard let found = try await self.users.find(username: name.text, on: self.database) else {
             throw CustomerError.userNotFound
         }
         return try APIResponse(json: InternalUser(found))
-    }
-
-    private static func isUsername(_ name: String) -> Bool {
-        (3...20).contains(name.utf8.count)
-            && name.unicodeScalars.allSatisfy { $0.isASCII && $0.properties.isAlphabetic || ("0"..."9").contains($0) }
     }
 
     private func defaultBeneficiary(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {

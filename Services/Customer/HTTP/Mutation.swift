@@ -17,19 +17,29 @@ struct Mutation: Sendable {
         _ context: AppRequestContext,
         _ body: (EventTransaction) async throws -> APIResponse
     ) async throws -> APIResponse {
-        let user = try context.requireIdentity().userID
-        guard let key = try request.idempotencyKey() else {
+        guard let scope = try await self.scope(of: request, context) else {
+            let user = try context.requireIdentity().userID
             return try await self.database.transaction(as: user, cause: context.cause, body)
         }
+        return try await self.executor.run(scope, in: self.database, context: context, body)
+    }
+
+    /// What was answered before under the same key; nil when nothing was, or there is no key.
+    func earlierAnswer(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse? {
+        guard let scope = try await self.scope(of: request, context) else { return nil }
+        return try await self.executor.storedAnswer(for: scope)
+    }
+
+    private func scope(of request: Request, _ context: AppRequestContext) async throws -> IdempotencyScope? {
+        guard let key = try request.idempotencyKey() else { return nil }
         let path = request.uri.path
         let bytes = try await request.rawBody(context: context).bytes
-        let scope = IdempotencyScope(
-            user: user,
+        return IdempotencyScope(
+            user: try context.requireIdentity().userID,
             route: "\(request.method.rawValue) \(context.endpointPath ?? path)",
             key: key,
             fingerprint: self.fingerprint(RequestFingerprint(method: request.method.rawValue, path: path, body: bytes))
         )
-        return try await self.executor.run(scope, in: self.database, context: context, body)
     }
 
     private func fingerprint(_ plain: RequestFingerprint) -> RequestFingerprint {

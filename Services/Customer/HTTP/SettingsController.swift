@@ -5,11 +5,21 @@ import ServiceKit
 /// Settings of the user.
 struct SettingsController: Sendable {
     let mutation: Mutation
+    let users: CustomerUserStore
     let changeSettings: ChangeSettings
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
+        group.get("/users/me/settings") { try await self.get($0, $1) }
         group.put("/users/me/settings") { try await self.put($0, $1) }
+    }
+
+    private func get(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let user = try context.requireIdentity().userID
+        guard let known = try await self.users.find(user, as: user, on: self.mutation.database), !known.isErased else {
+            throw CustomerError.notOnboarded
+        }
+        return try APIResponse(json: SettingsResource(known.settings))
     }
 
     private func put(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
@@ -25,6 +35,10 @@ struct SettingsController: Sendable {
 extension SettingsResource {
     /// The settings on the wire.
     init(_ settings: UserSettings) {
-        self.init(allowSending: settings.allowSending, receivingPreference: settings.receivingPreference.rawValue)
+        self.init(
+            allowSending: settings.allowSending,
+            receivingPreference: settings.receivingPreference.rawValue,
+            whoMayRequest: settings.whoMayRequest.rawValue
+        )
     }
 }

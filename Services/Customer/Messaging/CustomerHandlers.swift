@@ -1,5 +1,6 @@
 import Contracts
 import Messaging
+import ObjectStorage
 import Primitives
 
 /// Event -> what customer does.
@@ -9,9 +10,23 @@ enum CustomerHandlers {
     /// `forget` drops what is kept in memory of an erased user.
     static func make(
         users: CustomerUserStore,
+        images: ImageStore,
+        transfers: TransferStore,
         forget: @escaping @Sendable (UserID) -> Void = { _ in }
     ) -> EventHandlers {
         var handlers = EventHandlers()
+        Self.addPeople(to: &handlers, users, images, forget)
+        Self.addPlans(to: &handlers, users)
+        Self.addTransfers(to: &handlers, transfers)
+        return handlers
+    }
+
+    private static func addPeople(
+        to handlers: inout EventHandlers,
+        _ users: CustomerUserStore,
+        _ images: ImageStore,
+        _ forget: @escaping @Sendable (UserID) -> Void
+    ) {
         handlers.on(UserCreated.self) { event, transaction in
             try await users.record(event, in: transaction)
             // Without them the provider's form cannot be filled in; `user.details_provided` will bring them.
@@ -25,6 +40,14 @@ enum CustomerHandlers {
         handlers.on(UserErased.self) { event, transaction in
             try await users.record(event, in: transaction)
             forget(UserID(event.data.userID))
+            let user = UserID(event.data.userID)
+            for image in try await images.all(of: user, in: transaction) {
+                try await transaction.requeue(
+                    CustomerJob.discardImage,
+                    key: image.key.text,
+                    subject: user.description
+                )
+            }
         }
         handlers.on(UserClosed.self) { event, transaction in
             // Known already: `user.created` came before from the same source.
@@ -47,8 +70,46 @@ enum CustomerHandlers {
                 in: transaction
             )
         }
-        Self.addPlans(to: &handlers, users)
-        return handlers
+    }
+
+    /// What profiles show of payments between two people.
+    private static func addTransfers(to handlers: inout EventHandlers, _ transfers: TransferStore) {
+        handlers.on(TransactionCreated.self) { event, transaction in
+            try await Self.record(event.attributes, transfers, transaction) { () throws(MomentUnreadable) in
+                try Transfer(event.data)
+            }
+        }
+        handlers.on(TransactionCompleted.self) { event, transaction in
+            try await Self.record(event.attributes, transfers, transaction) { () throws(MomentUnreadable) in
+                try Transfer(event.data)
+            }
+        }
+        handlers.on(TransactionFailed.self) { event, transaction in
+            try await Self.record(event.attributes, transfers, transaction) { () throws(MomentUnreadable) in
+                try Transfer(event.data)
+            }
+        }
+        handlers.on(TransactionReversed.self) { event, transaction in
+            try await Self.record(event.attributes, transfers, transaction) { () throws(MomentUnreadable) in
+                try Transfer(event.data)
+            }
+        }
+    }
+
+    private static func record(
+        _ attributes: EventAttributes,
+        _ transfers: TransferStore,
+        _ transaction: EventTransaction,
+        _ read: () throws(MomentUnreadable) -> Transfer?
+    ) async throws {
+        let transfer: Transfer?
+        do {
+            transfer = try read()
+        } catch {
+            throw EventProblem.undecodableData
+        }
+        guard let transfer else { return }
+        try await transfers.record(transfer, sequence: attributes.sequence, in: transaction)
     }
 
     private static func addPlans(to handlers: inout EventHandlers, _ users: CustomerUserStore) {

@@ -10,7 +10,8 @@ enum CustomerJobs {
         startVerification: StartVerification,
         verifyBeneficiary: VerifyBeneficiary,
         answerEnquiry: AnswerEnquiry,
-        refreshBanks: RefreshBanks
+        refreshBanks: RefreshBanks,
+        discardImage: DiscardImage
     ) -> [JobDefinition] {
         [
             JobDefinition(CustomerJob.createCustomer, lease: .seconds(90)) { try await createCustomer($0) },
@@ -18,6 +19,7 @@ enum CustomerJobs {
             JobDefinition(CustomerJob.verifyBeneficiary, lease: .seconds(90)) { try await verifyBeneficiary($0) },
             JobDefinition(CustomerJob.enquireName, lease: .seconds(60)) { try await answerEnquiry($0) },
             JobDefinition(CustomerJob.refreshBanks, concurrency: 1) { try await refreshBanks($0) },
+            JobDefinition(CustomerJob.discardImage) { try await discardImage($0) },
         ]
     }
 }

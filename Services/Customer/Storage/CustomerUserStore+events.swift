@@ -52,7 +52,7 @@ extension CustomerUserStore {
             VALUES (\(event.data.userID), \(transaction.now), \(transaction.now), \(transaction.now),
                 \(event.attributes.sequence))
             ON CONFLICT (id) DO UPDATE SET kyc_details = NULL, kyb_details = NULL, contact_details = NULL,
-                erased_at = excluded.erased_at, auth_sequence = excluded.auth_sequence, updated_at = excluded.updated_at
+                image_key = NULL, erased_at = excluded.erased_at, auth_sequence = excluded.auth_sequence, updated_at = excluded.updated_at
             WHERE users.auth_sequence < excluded.auth_sequence
             """
         )

@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Messaging
+import ObjectStorage
 import Postgres
 import Primitives
 
@@ -41,7 +42,8 @@ struct CustomerUserStore: Sendable {
         try await transaction.query(
             """
             UPDATE users SET allow_sending = \(settings.allowSending),
-                receiving_preference = \(settings.receivingPreference.rawValue), updated_at = \(transaction.now)
+                receiving_preference = \(settings.receivingPreference.rawValue),
+                who_may_request = \(settings.whoMayRequest.rawValue), updated_at = \(transaction.now)
             WHERE id = \(id.uuid)
             """
         )
@@ -62,8 +64,8 @@ struct CustomerUserStore: Sendable {
 
     private static let columns: SQL = """
         SELECT id, username, account_type, kyc_details, kyb_details, contact_details, auth_sequence,
-            erased_at IS NOT NULL AS is_erased, verification_status, anchor_customer_id, allow_sending, receiving_preference, restriction,
-            plan_until
+            erased_at IS NOT NULL AS is_erased, verification_status, anchor_customer_id, allow_sending,
+            receiving_preference, who_may_request, restriction, image_key, plan_until
         FROM users
         """
 
@@ -93,10 +95,12 @@ struct CustomerUserStore: Sendable {
             settings: UserSettings(
                 allowSending: try row["allow_sending"].decode(Bool.self),
                 receivingPreference: ReceivingPreference(rawValue: try row["receiving_preference"].decode())
-                    ?? .external
+                    ?? .external,
+                whoMayRequest: RequestPolicy(rawValue: try row["who_may_request"].decode()) ?? .everyone
             ),
             restriction: Open(try row["restriction"].decode(String.self)),
-            planUntil: try row["plan_until"].decode(Date?.self)
+            planUntil: try row["plan_until"].decode(Date?.self),
+            image: try row["image_key"].decode(String?.self).flatMap { ImageKey(reading: $0) }
         )
     }
 }

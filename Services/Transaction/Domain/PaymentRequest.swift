@@ -69,6 +69,7 @@ enum PaymentRequestRefusal: String, Error, CaseIterable {
     case ownerRestricted = "owner_restricted"
     case payerUnknown = "payer_unknown"
     case payerSelf = "payer_self"
+    case payerTakesNoRequests = "requests_not_accepted"
     case expiryInvalid = "expiry_invalid"
     case tooManyOpen = "too_many_requests_open"
     case unknown = "request_unknown"

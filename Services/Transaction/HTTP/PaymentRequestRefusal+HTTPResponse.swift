@@ -11,6 +11,12 @@ extension PaymentRequestRefusal: APIErrorConvertible {
             .refused(self.rawValue, detail: "There is no user with this name.", source: .pointer("/payer_username"))
         case .payerSelf:
             .refused(self.rawValue, detail: "You cannot ask yourself for money.", source: .pointer("/payer_username"))
+        case .payerTakesNoRequests:
+            .refused(
+                self.rawValue,
+                detail: "This person does not take requests for money from you.",
+                source: .pointer("/payer_username")
+            )
         case .expiryInvalid:
             .refused(
                 self.rawValue,

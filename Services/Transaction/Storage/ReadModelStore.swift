@@ -21,13 +21,17 @@ struct ReadModelStore: Sendable {
         )
     }
 
+    /// A policy this version does not know counts as the strictest; an older publisher names none, and then the one
+    /// that was known stays.
     func settingsChanged(_ event: Event<UserSettingsChanged>, _ transaction: EventTransaction) async throws {
         let data = event.data
+        let policy = data.whoMayRequest.map { $0.value ?? .nobody }
         try await self.ensure(data.userID, transaction)
         try await transaction.stage(
             """
             UPDATE users SET sending_allowed = \(data.allowSending),
                 receive_preference = \(data.receivingPreference == .known(.wallet) ? "wallet" : "external"),
+                request_policy = coalesce(\(policy?.rawValue)::text, request_policy),
                 customer_sequence = \(event.attributes.sequence)
             WHERE id = \(data.userID) AND customer_sequence < \(event.attributes.sequence)
             """

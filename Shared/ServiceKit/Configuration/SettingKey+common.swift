@@ -90,6 +90,13 @@ extension SettingKey {
         secret: true,
         "its bearer token; INTERNAL_TOKEN if not set"
     )
+    /// For services that give links to people.
+    public static let publicLink = SettingKey(
+        "PUBLIC_LINK_URL",
+        .url(["http", "https"]),
+        default: "https://transfa.app",
+        "what links of profiles, money drops and payment requests begin with"
+    )
     static let logLevel = SettingKey(
         "LOG_LEVEL",
         .word(["trace", "debug", "info", "notice", "warning", "error", "critical"]),

@@ -20,10 +20,14 @@ struct CustomerWorld: ServiceWorld {
     let beneficiaries = BeneficiaryStore()
     let enquiries = EnquiryStore()
     let banks = BankListStore()
+    let transfers = TransferStore()
+    let images = ImageStore()
 
     let adaKey = DataKey()
 
-    var handlers: EventHandlers { CustomerHandlers.make(users: self.users) }
+    var handlers: EventHandlers {
+        CustomerHandlers.make(users: self.users, images: self.images, transfers: self.transfers)
+    }
 
     private var calls: ProviderCalls { ProviderCalls(database: self.work) }
     private var openDetails: OpenDetails { OpenDetails(keys: self.keys) }
@@ -86,7 +90,11 @@ func withCustomer(_ body: (CustomerWorld) async throws -> Void) async throws {
     try await withServiceDatabase(
         .customer,
         migrations: try CustomerMigrations.all(),
-        handlers: CustomerHandlers.make(users: CustomerUserStore())
+        handlers: CustomerHandlers.make(
+            users: CustomerUserStore(),
+            images: ImageStore(),
+            transfers: TransferStore()
+        )
     ) { service in
         let index = try BlindIndex(key: Array(repeating: 3, count: 32))
         let world = CustomerWorld(service: service, index: index)

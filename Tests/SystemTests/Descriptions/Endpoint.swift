@@ -15,6 +15,8 @@ struct Endpoint: Sendable, CustomStringConvertible {
         let place: String
         let isRequired: Bool
         let schema: Schema
+        /// A good value.
+        let example: String?
     }
 
     let service: String
@@ -44,6 +46,13 @@ struct Endpoint: Sendable, CustomStringConvertible {
             let value = values[parameter.name] ?? "01932f5e-0000-7000-8000-0000000000ff"
             return path.replacingOccurrences(of: "{\(parameter.name)}", with: value)
         }
+    }
+
+    /// The path with its parameters filled in, and those of the query that it cannot do without.
+    var goodPath: String {
+        let query = self.parameters.filter { $0.place == "query" && $0.isRequired }
+            .map { "\($0.name)=\($0.example ?? "")" }
+        return query.isEmpty ? self.path() : self.path() + "?" + query.joined(separator: "&")
     }
 
     /// Whether a request for a path comes here.
@@ -103,7 +112,8 @@ extension Endpoint {
             name: tree["name"]?.text ?? "",
             place: tree["in"]?.text ?? "",
             isRequired: tree["required"] == .bool(true),
-            schema: reference.inside(tree["schema"] ?? .object([]))
+            schema: reference.inside(tree["schema"] ?? .object([])),
+            example: tree["example"]?.text
         )
     }
 

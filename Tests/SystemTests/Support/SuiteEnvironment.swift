@@ -16,6 +16,8 @@ struct SuiteEnvironment: Sendable {
     let clerkSecret = "whsec_" + Self.key()
     let apiKey = Self.secret(24)
     private let pushKey = Self.key()
+    /// Where the images of all services are.
+    let imageFolder = "\(Scratch.directory)/images-\(Scratch.shortName())"
     private let keys: [String: String]
     private let ports: [String: Int]
     private let internalPorts: [String: Int]
@@ -103,7 +105,10 @@ struct SuiteEnvironment: Sendable {
             own["CLERK_WEBHOOK_SECRET"] = self.clerkSecret
             own["MASTER_KEYS"] = "run:\(self.keys["MASTER_KEYS"] ?? "")"
             return own
-        case "customer": return self.keys.filter { $0.key == "BLIND_INDEX_KEY" }
+        case "customer":
+            var own = self.keys.filter { $0.key == "BLIND_INDEX_KEY" }
+            own["IMAGE_STORE_URL"] = "file://\(self.imageFolder)"
+            return own
         case "notification":
             return [
                 "APNS_KEY": self.pushKey, "APNS_KEY_ID": "SYSTEMKEY1", "APNS_TEAM_ID": "SYSTEMTEAM",

@@ -95,21 +95,29 @@ public enum EventCatalogue {
         EventDefinition(CustomerHeartbeat.self, from: .customer, about: .service, to: .transaction),
         EventDefinition(AccountOpened.self, from: .account, about: .user, to: .transaction, .notification),
         EventDefinition(WalletCredited.self, from: .account, about: .user, to: .transaction, .notification),
-        EventDefinition(TransactionCreated.self, from: .transaction, about: .transaction),
+        EventDefinition(TransactionCreated.self, from: .transaction, about: .transaction, to: .customer),
         EventDefinition(
             TransactionCompleted.self,
             from: .transaction,
             about: .transaction,
             to: .analytics,
-            .notification
+            .notification,
+            .customer
         ),
-        EventDefinition(TransactionFailed.self, from: .transaction, about: .transaction, to: .notification),
+        EventDefinition(
+            TransactionFailed.self,
+            from: .transaction,
+            about: .transaction,
+            to: .notification,
+            .customer
+        ),
         EventDefinition(
             TransactionReversed.self,
             from: .transaction,
             about: .transaction,
             to: .analytics,
-            .notification
+            .notification,
+            .customer
         ),
         EventDefinition(TransferReroutedInternal.self, from: .transaction, about: .transaction, to: .notification),
         EventDefinition(MoneyDropOpened.self, from: .transaction, about: .moneyDrop, to: .notification),

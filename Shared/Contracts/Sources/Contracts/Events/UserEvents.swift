@@ -186,18 +186,27 @@ public struct UserSettingsChanged: EventData {
     public var allowSending: Bool
     /// Where payments should land.
     public var receivingPreference: Open<ReceivingPreference>
+    /// Who may ask for money; nil in events of older publishers, and then as before.
+    public var whoMayRequest: Open<RequestPolicy>?
 
     /// Puts the values together.
-    public init(userID: UUID, allowSending: Bool, receivingPreference: Open<ReceivingPreference>) {
+    public init(
+        userID: UUID,
+        allowSending: Bool,
+        receivingPreference: Open<ReceivingPreference>,
+        whoMayRequest: Open<RequestPolicy>? = nil
+    ) {
         self.userID = userID
         self.allowSending = allowSending
         self.receivingPreference = receivingPreference
+        self.whoMayRequest = whoMayRequest
     }
 
     private enum CodingKeys: String, CodingKey {
         case userID = "user_id"
         case allowSending = "allow_sending"
         case receivingPreference = "receiving_preference"
+        case whoMayRequest = "who_may_request"
     }
 }
 

@@ -60,6 +60,16 @@ public enum TransactionType: String, Codable, Sendable, CaseIterable {
     case inbound
 }
 
+/// Who may ask a person for money.
+public enum RequestPolicy: String, Codable, Sendable, CaseIterable {
+    /// Whoever knows the username.
+    case everyone
+    /// People the person has paid or was paid by.
+    case contacts
+    /// Nobody.
+    case nobody
+}
+
 /// Which way a transfer goes.
 public enum TransferRoute: String, Codable, Sendable, CaseIterable {
     /// To a bank, by NIP.

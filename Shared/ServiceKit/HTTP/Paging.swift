@@ -1,18 +1,20 @@
-import Foundation
-import Hummingbird
+public import Foundation
+public import Hummingbird
 import Primitives
-import ServiceKit
 
 /// The parameters of a list: `limit` and an opaque `cursor`.
-struct Paging: Sendable {
-    let limit: Int
+public struct Paging: Sendable {
+    /// How many rows a page has.
+    public let limit: Int
     private let cursor: [UInt8]?
 
-    static let defaultLimit = 20
-    static let maximumLimit = 50
+    /// Rows of a page when the client does not say.
+    public static let defaultLimit = 20
+    /// The most rows of a page.
+    public static let maximumLimit = 50
 
     /// - Throws: 400 `invalid_parameter`.
-    init(_ request: Request) throws(APIError) {
+    public init(_ request: Request) throws(APIError) {
         let parameters = request.uri.queryParameters
         if let text = parameters.get("limit") {
             guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
@@ -36,7 +38,7 @@ struct Paging: Sendable {
     )
 
     /// The cursor as a place in a list that is ordered by position; the end of time without one.
-    func position() throws(APIError) -> Int64 {
+    public func position() throws(APIError) -> Int64 {
         guard let cursor else { return .max }
         guard let place = Self.position(of: cursor) else { throw Self.badCursor }
         return place
@@ -49,7 +51,7 @@ struct Paging: Sendable {
     }
 
     /// The cursor as a place in a list that is ordered by id; the last one without one.
-    func id() throws(APIError) -> UUID {
+    public func id() throws(APIError) -> UUID {
         guard let cursor else {
             return UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
         }
@@ -58,10 +60,10 @@ struct Paging: Sendable {
     }
 
     /// The cursor after a row.
-    static func cursor(after position: Int64) -> String {
+    public static func cursor(after position: Int64) -> String {
         Base64URL.encode((0..<8).map { UInt8(truncatingIfNeeded: position >> (56 - 8 * $0)) })
     }
 
     /// The cursor after a row.
-    static func cursor(after id: UUID) -> String { Base64URL.encode(id.bytes) }
+    public static func cursor(after id: UUID) -> String { Base64URL.encode(id.bytes) }
 }

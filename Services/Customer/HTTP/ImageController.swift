@@ -1,0 +1,73 @@
+import HTTPTypes
+import Hummingbird
+import ImageFiles
+import Messaging
+import ObjectStorage
+import Primitives
+import ServiceKit
+
+/// The user's image: changed by its owner, seen by whoever knows its name.
+struct ImageController: Sendable {
+    let mutation: Mutation
+    /// As worker: names of images are public.
+    let workers: EventDatabase
+    let desk: ImageDesk
+    let images: ImageStore
+    let changeImage: ChangeImage
+
+    /// Adds the routes of signed-in users.
+    func add(to group: RouterGroup<AppRequestContext>) {
+        group.put("/users/me/image") { try await self.put($0, $1) }
+        group.delete("/users/me/image") { try await self.delete($0, $1) }
+    }
+
+    /// Adds the route of everybody.
+    func addPublic(to router: Router<AppRequestContext>) {
+        router.get("/images/:key") { try await self.get($0, $1) }
+    }
+
+    private func put(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let user = try context.requireIdentity().userID
+        _ = try request.idempotencyKey()
+        let picture = try await self.desk.picture(in: request, context)
+        if let earlier = try await self.mutation.earlierAnswer(request, context) { return earlier }
+        let record = ImageRecord(key: .random(), owner: user, contentType: picture.kind.contentType)
+        try await self.mutation.database.transaction(as: user, cause: context.cause) { transaction in
+            try await self.changeImage.announce(record, in: transaction)
+        }
+        try await self.desk.keep(picture, as: record)
+        return try await self.mutation.run(request, context) { transaction in
+            try await self.changeImage.show(record.key, of: user, in: transaction)
+            return try APIResponse(json: ImageResource(profileImageURL: record.key.path))
+        }
+    }
+
+    private func delete(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let user = try context.requireIdentity().userID
+        return try await self.mutation.run(request, context) { transaction in
+            try await self.changeImage.show(nil, of: user, in: transaction)
+            return .noContent
+        }
+    }
+
+    private func get(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        guard let key = context.parameters.get("key").flatMap({ ImageKey(reading: $0) }),
+            let record = try await self.images.find(key, on: self.workers)
+        else { throw APIError.notFound(parameter: "key") }
+        return try await self.desk.answer(record, to: request)
+    }
+}
+
+/// PUT /users/me/image.
+struct ImageResource: Encodable {
+    let profileImageURL: String
+
+    private enum CodingKeys: String, CodingKey {
+        case profileImageURL = "profile_image_url"
+    }
+}
+
+extension ImageKey {
+    /// Where the image is, below the address of the API.
+    var path: String { "/images/\(self.text)" }
+}

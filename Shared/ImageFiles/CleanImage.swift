@@ -1,0 +1,101 @@
+/// A picture's file without metadata.
+public struct CleanImage: Sendable, Hashable {
+    /// What the file is.
+    public let kind: ImageKind
+    /// In pixels.
+    public let width: Int
+    /// In pixels.
+    public let height: Int
+    /// The file.
+    public let bytes: [UInt8]
+
+    /// Takes a file apart and puts it together again without metadata.
+    ///
+    /// - Throws: `ImageProblem`.
+    public init(cleaning bytes: [UInt8], within limits: ImageLimits = ImageLimits()) throws(ImageProblem) {
+        guard let kind = ImageKind(of: bytes) else { throw .unknownKind }
+        guard bytes.count <= limits.bytes else { throw .tooManyBytes }
+        let parts: ImageParts
+        switch kind {
+        case .jpeg: parts = try JPEGCleaner.clean(bytes)
+        case .png: parts = try PNGCleaner.clean(bytes)
+        case .webp: parts = try WebPCleaner.clean(bytes)
+        }
+        guard parts.width > 0, parts.height > 0 else { throw .malformed }
+        guard parts.width <= limits.side, parts.height <= limits.side, parts.width * parts.height <= limits.pixels
+        else {
+            throw .tooManyPixels
+        }
+        self.kind = kind
+        self.width = parts.width
+        self.height = parts.height
+        self.bytes = parts.bytes
+    }
+}
+
+/// The kinds of files that are taken.
+public enum ImageKind: String, Sendable, CaseIterable {
+    case jpeg
+    case png
+    case webp
+
+    /// The media type.
+    public var contentType: String { "image/\(self.rawValue)" }
+
+    /// Reads a kind from a media type.
+    public init?(contentType: String) {
+        guard let kind = Self.allCases.first(where: { $0.contentType == contentType }) else { return nil }
+        self = kind
+    }
+
+    /// What the first bytes say, whatever the sender says.
+    init?(of bytes: [UInt8]) {
+        if bytes.starts(with: [0xff, 0xd8, 0xff]) {
+            self = .jpeg
+        } else if bytes.starts(with: PNGCleaner.signature) {
+            self = .png
+        } else if bytes.count >= 12, bytes.starts(with: "RIFF".utf8), bytes[8...].starts(with: "WEBP".utf8) {
+            self = .webp
+        } else {
+            return nil
+        }
+    }
+}
+
+/// How large a picture may be.
+public struct ImageLimits: Sendable, Hashable {
+    /// Of the file.
+    public var bytes: Int
+    /// Of the picture: what it costs to show it.
+    public var pixels: Int
+    /// The longer side.
+    public var side: Int
+
+    /// Takes bounds; the usual ones take what a phone photographs, once it was made smaller.
+    public init(bytes: Int = 5 * 1024 * 1024, pixels: Int = 25_000_000, side: Int = 8192) {
+        self.bytes = bytes
+        self.pixels = pixels
+        self.side = side
+    }
+}
+
+/// Why a file is not taken.
+public enum ImageProblem: Error, Hashable, Sendable {
+    /// Neither JPEG nor PNG nor WebP.
+    case unknownKind
+    /// It breaks its format, or uses a part of it that nobody uses.
+    case malformed
+    /// It moves.
+    case animated
+    /// The file is too long.
+    case tooManyBytes
+    /// The picture is too large.
+    case tooManyPixels
+}
+
+/// What came of cleaning.
+struct ImageParts {
+    let width: Int
+    let height: Int
+    let bytes: [UInt8]
+}

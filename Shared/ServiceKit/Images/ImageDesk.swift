@@ -1,0 +1,128 @@
+import EventLoops
+import HTTPTypes
+public import Hummingbird
+public import ImageFiles
+public import ObjectStorage
+
+/// Takes pictures out of requests, keeps them, and shows them to the public.
+public struct ImageDesk: Sendable {
+    private let store: any ObjectStore
+    private let service: String
+    private let limits: ImageLimits
+    private let busy = Locked(0)
+
+    /// Uploads at once; each may hold a whole file and its cleaned copy in memory.
+    static let maximumUploads = 8
+
+    /// Takes a store; `service` is the first part of all its keys there.
+    public init(store: any ObjectStore, service: String, limits: ImageLimits = ImageLimits()) {
+        self.store = store
+        self.service = service
+        self.limits = limits
+    }
+
+    // MARK: In
+
+    /// The picture that is a request's body, without metadata; its kind is what its bytes are.
+    ///
+    /// - Throws: 413, 415 or 422 for a body that is no such picture, 503 when many are being uploaded.
+    public func picture(in request: Request, _ context: AppRequestContext) async throws -> CleanImage {
+        guard self.enter() else { throw APIError.unavailable("too_many_uploads") }
+        defer { self.busy.withLock { $0 -= 1 } }
+        let body = try await request.rawBody(context: context, limit: self.limits.bytes)
+        return try CleanImage(cleaning: body.bytes, within: self.limits)
+    }
+
+    private func enter() -> Bool {
+        self.busy.withLock { count in
+            guard count < Self.maximumUploads else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    /// Keeps a picture under its owner's prefix.
+    ///
+    /// - Throws: 503 while the store cannot be reached.
+    public func keep(_ picture: CleanImage, as record: ImageRecord) async throws {
+        let place = try record.place(in: self.service)
+        do {
+            try await self.store.put(picture.bytes, contentType: record.contentType, at: place)
+        } catch ObjectStorageError.unavailable {
+            throw Self.unavailable
+        }
+    }
+
+    /// Deletes a picture; it may be gone already.
+    ///
+    /// - Throws: `ObjectStorageError`.
+    public func discard(_ record: ImageRecord) async throws {
+        try await self.store.delete(try record.place(in: self.service))
+    }
+
+    private static let unavailable = APIError.unavailable("images_unavailable")
+
+    // MARK: Out
+
+    /// An image for whoever knows its name: it never changes, so nobody has to ask for it twice.
+    ///
+    /// - Throws: 404 when its bytes are gone, 503 while the store cannot be reached.
+    public func answer(_ record: ImageRecord, to request: Request) async throws -> APIResponse {
+        let tag = "\"\(record.key.text)\""
+        let headers: HTTPFields = [
+            .eTag: tag, .cacheControl: "public, max-age=31536000, immutable", .contentDisposition: "inline",
+            .contentSecurityPolicy: "default-src 'none'; sandbox",
+        ]
+        guard !Self.isKnown(tag, to: request) else { return APIResponse(.notModified, headers: headers) }
+        let place = try record.place(in: self.service)
+        do {
+            guard let bytes = try await self.store.get(place, limit: self.limits.bytes) else {
+                throw APIError.notFound(parameter: "key")
+            }
+            var all = headers
+            all[.contentType] = record.contentType
+            return APIResponse(.ok, body: bytes, headers: all)
+        } catch ObjectStorageError.unavailable {
+            throw Self.unavailable
+        }
+    }
+
+    private static func isKnown(_ tag: String, to request: Request) -> Bool {
+        request.headers[values: .ifNoneMatch].contains { header in
+            header.split(separator: ",").contains { part in
+                let text = part.filter { $0 != " " }
+                return text == "*" || text == tag || text == "W/\(tag)"
+            }
+        }
+    }
+}
+
+extension ImageProblem: APIErrorConvertible {
+    /// 413, 415 or 422.
+    public var apiError: APIError {
+        switch self {
+        case .unknownKind:
+            APIError(
+                .unsupportedMediaType,
+                code: "unsupported_image_type",
+                detail: "Send a JPEG, PNG or WebP file.",
+                source: .pointer("")
+            )
+        case .malformed: .refused("image_malformed", detail: "The file is damaged or cut off.", source: .pointer(""))
+        case .animated: .refused("image_animated", detail: "Send a picture that does not move.", source: .pointer(""))
+        case .tooManyBytes: .bodyTooLarge
+        case .tooManyPixels:
+            .refused("image_too_large", detail: "The picture has too many pixels.", source: .pointer(""))
+        }
+    }
+}
+
+extension ServiceHost {
+    /// Images of this service.
+    ///
+    /// - Throws: `ConfigurationProblem`.
+    public func imageDesk() throws(ConfigurationProblem) -> ImageDesk {
+        let settings = try ImageStoreSettings(self.settings.reader)
+        return ImageDesk(store: try settings.store(http: self.http), service: self.settings.service)
+    }
+}

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Pictures with everything in them that must not stay, and what they must be afterwards.
+
+usage: pictures.py make <folder>      writes samples; each holds the canary in every place that can hold text
+       pictures.py compare <folder>   compares <folder>/<name> with <folder>/clean/<name>: same pixels, no metadata
+"""
+import io, pathlib, struct, sys, zlib
+
+from PIL import Image, ImageCms, ImageDraw, PngImagePlugin
+
+CANARY = "canary-6.4281N-3.4219E"
+XMP = f"<x:xmpmeta xmlns:x='adobe:ns:meta/'>{CANARY}</x:xmpmeta>".encode()
+
+
+def picture(mode="RGB", size=(61, 43)):
+    image = Image.new("RGBA", size, (10, 200, 90, 255))
+    draw = ImageDraw.Draw(image)
+    draw.ellipse((5, 5, 40, 30), fill=(220, 30, 60, 128), outline=(0, 0, 0, 255))
+    draw.line((0, 42, 60, 0), fill=(255, 255, 255, 255), width=3)
+    return image.convert(mode)
+
+
+def exif(orientation=6):
+    tags = Image.Exif()
+    tags[0x0112] = orientation
+    tags[0x010F] = tags[0x0110] = tags[0x013B] = tags[0x9286] = CANARY
+    tags.get_ifd(0x8825)[1] = "N"
+    tags.get_ifd(0x8825)[29] = CANARY
+    return tags.tobytes()
+
+
+def profile():
+    return ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+
+
+def jpeg_segment(marker, data):
+    return struct.pack(">BBH", 0xFF, marker, len(data) + 2) + data
+
+
+def make(folder):
+    def save(name, image, kind, **more):
+        image.save(folder / name, kind, **more)
+
+    save("photo.jpg", picture(), "JPEG", quality=90, exif=exif(), comment=CANARY, xmp=XMP, icc_profile=profile())
+    save("upright.jpg", picture(), "JPEG", exif=exif(1))
+    save("progressive.jpg", picture(), "JPEG", progressive=True, exif=exif(8))
+    save("grey.jpg", picture("L"), "JPEG", comment=CANARY)
+    save("print.jpg", picture("CMYK"), "JPEG", exif=exif(3))
+    save("restarts.jpg", picture(size=(200, 200)), "JPEG", restart_marker_blocks=4)
+    plain = (folder / "upright.jpg").read_bytes()
+    odd = jpeg_segment(0xE5, CANARY.encode()) + jpeg_segment(0xED, b"Photoshop 3.0\0" + CANARY.encode())
+    second = (folder / "grey.jpg").read_bytes()
+    (folder / "stuffed.jpg").write_bytes(plain[:2] + odd + b"\xff\xff" + plain[2:] + second + CANARY.encode())
+
+    text = PngImagePlugin.PngInfo()
+    text.add_text("Comment", CANARY)
+    text.add_text("Long", CANARY, zip=True)
+    text.add_itxt("XML:com.adobe.xmp", XMP.decode())
+    text.add(b"tIME", struct.pack(">HBBBBB", 2026, 1, 1, 1, 1, 1))
+    text.add(b"prVt", CANARY.encode())
+    save("drawing.png", picture("RGBA"), "PNG", pnginfo=text, exif=exif(), icc_profile=profile(), dpi=(300, 300))
+    save("palette.png", picture("RGB").quantize(16), "PNG", transparency=3, pnginfo=text)
+    save("grey.png", picture("L"), "PNG", pnginfo=text)
+    save("deep.png", Image.frombytes("I;16", (20, 20), bytes(range(200)) * 4), "PNG", pnginfo=text)
+    (folder / "trailing.png").write_bytes((folder / "grey.png").read_bytes() + CANARY.encode())
+
+    save("lossy.webp", picture(), "WEBP", quality=80, exif=exif(), xmp=XMP, icc_profile=profile())
+    save("lossless.webp", picture("RGBA"), "WEBP", lossless=True, exif=exif(), xmp=XMP)
+    save("alpha.webp", picture("RGBA"), "WEBP", quality=70, exif=exif())
+    save("plain.webp", picture(), "WEBP", quality=70)
+    save("plain-lossless.webp", picture(), "WEBP", lossless=True)
+
+    refused = folder / "refused"
+    refused.mkdir()
+    frames = [picture(), picture().rotate(90, expand=False)]
+    frames[0].save(refused / "animated.png", "PNG", save_all=True, append_images=frames[1:])
+    frames[0].save(refused / "animated.webp", "WEBP", save_all=True, append_images=frames[1:])
+    picture().save(refused / "unknown.gif", "GIF")
+    picture().save(refused / "unknown.bmp", "BMP")
+    Image.new("1", (9000, 10)).save(refused / "large.png", "PNG")
+    Image.new("L", (7000, 7000)).save(refused / "large.jpg", "JPEG")
+
+
+def opened(path):
+    data = path.read_bytes()
+    image = Image.open(io.BytesIO(data))
+    image.load()
+    return data, image
+
+
+def compare(folder):
+    names = sorted(p.name for p in folder.iterdir() if p.is_file())
+    for name in names:
+        (before, old), (after, new) = opened(folder / name), opened(folder / "clean" / name)
+        problems = []
+        if (old.format, old.mode, old.size, old.tobytes()) != (new.format, new.mode, new.size, new.tobytes()):
+            problems.append("other pixels")
+        if old.info.get("transparency") != new.info.get("transparency"):
+            problems.append("other transparency")
+        if old.info.get("icc_profile") != new.info.get("icc_profile"):
+            problems.append("another colour profile")
+        tags = dict(new.getexif())
+        turned = old.getexif().get(0x0112, 1) if old.format == "JPEG" else 1
+        if tags != ({0x0112: turned} if turned != 1 else {}):
+            problems.append(f"EXIF {tags}, wanted orientation {turned}")
+        extra = set(new.info) - {"icc_profile", "transparency", "gamma", "srgb", "jfif", "jfif_version", "jfif_unit",
+                                 "jfif_density", "dpi", "adobe", "adobe_transform", "progressive", "progression", "exif",
+                                 "loop", "background", "timestamp", "duration"}
+        if extra:
+            problems.append(f"left over: {sorted(extra)}")
+        hidden = CANARY.encode()
+        if hidden in after or any(hidden in zlib_text(after, i) for i in range(len(after) - 1) if after[i] == 0x78):
+            problems.append("the canary is left")
+        if name not in ("plain.webp", "plain-lossless.webp", "restarts.jpg", "progressive.jpg", "upright.jpg", "print.jpg") \
+                and hidden not in before and b"zTXt" not in before:
+            problems.append("the sample holds nothing to leave out")
+        print(f"{name}: {'; '.join(problems) or 'ok'}")
+    if not names:
+        sys.exit("there are no samples")
+
+
+def zlib_text(data, start):
+    try:
+        return zlib.decompressobj().decompress(data[start:], 1000)
+    except zlib.error:
+        return b""
+
+
+{"make": make, "compare": compare}[sys.argv[1]](pathlib.Path(sys.argv[2]))

@@ -1,0 +1,49 @@
+import AsyncHTTPClient
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ServiceKit
+
+@Suite("Pictures and images")
+struct PictureTests {
+    @Test(
+        "the form of a picture is what the header Accept likes best",
+        arguments: [
+            (nil, .png), ("", .png), ("*/*", .png), ("image/*", .png), ("image/svg+xml", .svg), ("image/png", .png),
+            ("image/svg+xml, image/png", .png), ("image/png;q=0.5, image/svg+xml", .svg),
+            ("image/png;q=0, */*", .svg), ("image/*;q=0.2, image/svg+xml;q=0.1", .png), ("IMAGE/SVG+XML", .svg),
+            ("text/html, application/json", nil), ("image/png;q=0", nil), ("image/webp", nil),
+            ("text/html,image/avif,*/*;q=0.8", .png), ("image/png; q = 0.1 , image/svg+xml ; q=0.9", .svg),
+        ] as [(String?, PictureForm?)]
+    )
+    func forms(accept: String?, form: PictureForm?) {
+        #expect(PictureForm(accept: accept) == form)
+    }
+
+    private func problem(_ variables: [String: String]) -> ConfigurationProblem? {
+        do {
+            _ = try ImageStoreSettings(SettingsReader(variables)).store(http: HTTPClient.shared)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("a place for images that is missing or bad is named, and so is a missing half of the bucket's key")
+    func settings() {
+        let bucket = "s3://pictures?region=eu-west-1"
+        #expect(self.problem([:])?.variable == "IMAGE_STORE_URL")
+        for bad in ["/var/lib", "http://bucket", "s3://bucket", "file://", "file:///dev/null/images"] {
+            #expect(self.problem(["IMAGE_STORE_URL": bad])?.variable == "IMAGE_STORE_URL", "\(bad)")
+        }
+        #expect(self.problem(["IMAGE_STORE_URL": bucket])?.variable == "AWS_ACCESS_KEY_ID")
+        let half = self.problem(["IMAGE_STORE_URL": bucket, "AWS_ACCESS_KEY_ID": "id"])
+        #expect(half?.variable == "AWS_SECRET_ACCESS_KEY")
+        let whole = ["IMAGE_STORE_URL": bucket, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"]
+        #expect(self.problem(whole) == nil)
+        let folder = "\(Scratch.directory)/store-\(Scratch.shortName())/images"
+        #expect(self.problem(["IMAGE_STORE_URL": "file://\(folder)"]) == nil)
+        #expect(FileManager.default.fileExists(atPath: folder))
+    }
+}
