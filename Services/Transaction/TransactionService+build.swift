@@ -10,7 +10,7 @@ extension ServiceDefinition {
     /// The transaction service.
     public static let transaction = ServiceDefinition(
         name: "transaction",
-        needs: [.database, .broker, .clerk, .auth],
+        needs: [.database, .broker, .clerk, .auth, .ownCounts],
         keys: TransactionConfiguration.keys,
         migrations: { try TransactionMigrations.all() },
         build: { try TransactionParts(host: $0).wired() }

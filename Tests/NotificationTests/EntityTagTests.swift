@@ -23,12 +23,4 @@ struct EntityTagTests {
     func known(header: String?, isKnown: Bool) {
         #expect(EntityTag(revision: 7).isKnown(to: self.request(header)) == isKnown)
     }
-
-    @Test("a cursor leads back to its position, and what is no cursor leads nowhere")
-    func cursors() {
-        for position in [1, 20, Int64.max] { #expect(InboxCursor.read(InboxCursor.text(position)) == position) }
-        for text in ["", "!", "AAAA", "MQ", InboxCursor.text(0), InboxCursor.text(-1), InboxCursor.text(5) + "A"] {
-            #expect(InboxCursor.read(text) == nil)
-        }
-    }
 }

@@ -52,7 +52,8 @@ struct SettingsTests {
             ("PORT", "s3cret"), ("PORT", "65536"), ("PORT", "-1"), ("INTERNAL_TOKEN", "s3cret"),
             ("DATABASE_URL", "mysql://s3cret"), ("RABBITMQ_URL", "s3cret"), ("REDIS_URL", "http://s3cret"),
             ("CLERK_REQUIRE_AZP", "s3cret"), ("LOG_LEVEL", "s3cret"), ("TRANSFA_PROFILE", "s3cret"),
-            ("SHUTDOWN_GRACE_SECONDS", "0"), ("REQUEST_DEADLINE_SECONDS", "1.5"),
+            ("SHUTDOWN_GRACE_SECONDS", "0"), ("REQUEST_DEADLINE_SECONDS", "1.5"), ("RATE_LIMIT_MONEY", "s3cret"),
+            ("TRUSTED_PROXIES", "s3cret"),
         ]
     )
     func malformed(name: String, value: String) {
@@ -94,7 +95,23 @@ struct SettingsTests {
         let needs: ServiceSettings.Needs = [.database, .broker, .clerk]
         _ = try ServiceSettings(service: "test", needs: needs, reader: SettingsReader(variables))
         let names = ServiceSettings.keys(for: needs).map(\.name)
-        #expect(!names.contains("REDIS_URL") && !names.contains("AUTH_INTERNAL_URL"))
+        #expect(!names.contains("AUTH_INTERNAL_URL"))
+    }
+
+    @Test("a service with users counts requests in Redis if there is one, unless it wants to count alone")
+    func optionalRedis() throws {
+        let needs: ServiceSettings.Needs = [.database, .broker, .clerk]
+        let alone = needs.union(.ownCounts)
+        let redis = { (needs: ServiceSettings.Needs, variables: [String: String]) in
+            try ServiceSettings(service: "test", needs: needs, reader: SettingsReader(variables)).redisOrNone
+        }
+        #expect(try redis(needs, complete) == "redis://h:1/0")
+        #expect(try redis(needs, complete.filter { $0.key != "REDIS_URL" }) == nil)
+        #expect(try redis(alone, complete) == nil)
+        #expect(try !ServiceSettings(service: "test", needs: needs, reader: SettingsReader(complete)).has(.redis))
+        let key = try #require(ServiceSettings.keys(for: needs).first { $0.name == "REDIS_URL" })
+        #expect(key.documentation.contains("optional"))
+        #expect(!ServiceSettings.keys(for: alone).map(\.name).contains("REDIS_URL"))
     }
 
     @Test("a configuration problem ends with 78, an unknown argument with 64, the version with 0")

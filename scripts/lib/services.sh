@@ -19,6 +19,7 @@ service_environment() {
     setting TRANSFA_PROFILE sandbox
     setting LOG_LEVEL "${LOG_LEVEL:-info}"
     setting SHUTDOWN_GRACE_SECONDS 10
+    rate_limits
     peer_urls
     if [[ $service == sandbox ]]; then
         sandbox_environment
@@ -31,6 +32,13 @@ service_environment() {
         provider_environment
         own_environment "$service"
     fi
+}
+
+# The load of scripts/bench is a few people at one address: it sets $rate_limit. Otherwise limits are as documented.
+rate_limits() {
+    local policy
+    [[ -n ${rate_limit:-} ]] || return 0
+    for policy in ADDRESS USER MONEY SECRETS LOOKUPS; do setting "RATE_LIMIT_$policy" "$rate_limit"; done
 }
 
 # What only one service knows.

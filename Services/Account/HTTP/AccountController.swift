@@ -13,7 +13,7 @@ struct AccountController: Sendable {
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
-        group.get("/accounts/me") { try await self.get($0, $1) }
+        group.polled("/accounts/me") { try await self.get($0, $1) }
     }
 
     private func get(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {

@@ -14,7 +14,7 @@ struct DeviceController: Sendable {
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
-        group.post("/devices") { try await self.post($0, $1) }
+        group.limited(.secrets).post("/devices") { try await self.post($0, $1) }
         group.get("/devices") { try await self.list($0, $1) }
         group.delete("/devices/:id") { try await self.delete($0, $1) }
     }

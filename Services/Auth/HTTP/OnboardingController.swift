@@ -14,9 +14,9 @@ struct OnboardingController: Sendable {
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
-        group.post("/onboarding") { try await self.post($0, $1) }
-        group.put("/onboarding/details") { try await self.putDetails($0, $1) }
-        group.get("/onboarding/status") { try await self.getStatus($0, $1) }
+        group.limited(.secrets).post("/onboarding") { try await self.post($0, $1) }
+        group.limited(.secrets).put("/onboarding/details") { try await self.putDetails($0, $1) }
+        group.polled("/onboarding/status") { try await self.getStatus($0, $1) }
     }
 
     private func post(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {

@@ -13,9 +13,10 @@ struct PINController: Sendable {
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
-        group.put("/pin") { try await self.put($0, $1) }
-        group.post("/pin/reset") { try await self.reset($0, $1) }
-        group.post("/approvals") { try await self.postApproval($0, $1) }
+        let secrets = group.limited(.secrets)
+        secrets.put("/pin") { try await self.put($0, $1) }
+        secrets.post("/pin/reset") { try await self.reset($0, $1) }
+        secrets.post("/approvals") { try await self.postApproval($0, $1) }
     }
 
     private func put(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {

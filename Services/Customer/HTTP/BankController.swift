@@ -22,7 +22,7 @@ struct BankController: Sendable {
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
         group.get("/banks") { try await self.list($0, $1) }
-        group.post("/beneficiaries/verify") { try await self.verify($0, $1) }
+        group.limited(.lookups).post("/beneficiaries/verify") { try await self.verify($0, $1) }
         group.get("/beneficiaries/verify/:id") { try await self.enquiry($0, $1) }
     }
 

@@ -17,7 +17,7 @@ struct BeneficiaryController: Sendable {
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
-        group.post("/beneficiaries") { try await self.post($0, $1) }
+        group.limited(.lookups).post("/beneficiaries") { try await self.post($0, $1) }
         group.get("/beneficiaries") { try await self.list($0, $1) }
         group.get("/beneficiaries/:id") { try await self.get($0, $1) }
         group.delete("/beneficiaries/:id") { try await self.delete($0, $1) }

@@ -36,7 +36,7 @@ struct ProfileController: Sendable {
 
     private func get(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let reader = try context.requireIdentity().userID
-        let paging = try Paging(request)
+        let paging = try Paging(request, context)
         let position = try paging.id()
         guard let name = context.parameters.get("username").flatMap({ Username($0) }) else {
             throw APIError.notFound(parameter: "username")
@@ -57,7 +57,7 @@ struct ProfileController: Sendable {
                 accountType: profile.accountType.text,
                 profileImageURL: profile.image?.path,
                 transactionHistory: page.map { TransactionResource($0, for: reader, with: profile) },
-                nextCursor: last.map { Paging.cursor(after: $0.id) }
+                nextCursor: last.map { paging.cursor(after: $0.id) }
             )
         )
     }

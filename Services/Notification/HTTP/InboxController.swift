@@ -11,8 +11,6 @@ struct InboxController: Sendable {
     let database: EventDatabase
     let inbox: InboxStore
 
-    /// Rows of a page, unless the client says otherwise.
-    static let pageSize = 20
     /// The most rows of a page.
     static let maximumPageSize = 100
 
@@ -26,19 +24,19 @@ struct InboxController: Sendable {
 
     private func list(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        let limit = try Self.limit(request)
-        let cursor = try Self.cursor(request)
+        let paging = try Paging(request, context, maximum: Self.maximumPageSize)
+        let before = try paging.position()
         // Before the page: what changes between the two is sent now and once more next time, and never missed.
         let state = try await self.inbox.state(user, on: self.database)
         let tag = EntityTag(revision: state.revision)
         if tag.isKnown(to: request) { return tag.notModified }
-        let rows = try await self.inbox.page(user, before: cursor, limit: limit, on: self.database)
-        let page = rows.prefix(limit)
+        let rows = try await self.inbox.page(user, before: before, limit: paging.limit, on: self.database)
+        let page = rows.prefix(paging.limit)
         return try APIResponse(
             json: NotificationPage(
                 data: page.map { NotificationResource($0) },
                 unread: Int(state.unread),
-                nextCursor: rows.count > limit ? page.last.map { InboxCursor.text($0.position) } : nil
+                nextCursor: rows.count > paging.limit ? page.last.map { paging.cursor(after: $0.position) } : nil
             ),
             headers: tag.headers
         )
@@ -71,22 +69,6 @@ struct InboxController: Sendable {
         guard let unread else { throw APIError.unknownMessage }
         return try APIResponse(json: UnreadCount(unread: Int(unread)))
     }
-
-    private static func limit(_ request: Request) throws(APIError) -> Int {
-        guard let text = request.uri.queryParameters.get("limit") else { return Self.pageSize }
-        guard let limit = Int(text), (1...Self.maximumPageSize).contains(limit) else {
-            throw .invalid(parameter: "limit", detail: "A limit is a number from 1 to \(Self.maximumPageSize).")
-        }
-        return limit
-    }
-
-    private static func cursor(_ request: Request) throws(APIError) -> Int64? {
-        guard let text = request.uri.queryParameters.get("cursor") else { return nil }
-        guard let position = InboxCursor.read(text) else {
-            throw .invalid(parameter: "cursor", detail: "Use the next_cursor of the page before.")
-        }
-        return position
-    }
 }
 
 extension APIError {
@@ -95,21 +77,6 @@ extension APIError {
         detail: "There is no such message in this inbox.",
         source: .pointer("/up_to")
     )
-}
-
-/// Where a page ended: opaque to clients.
-enum InboxCursor {
-    private static let prefix = "before:"
-
-    static func text(_ position: Int64) -> String { Base64URL.encode(Array("\(Self.prefix)\(position)".utf8)) }
-
-    static func read(_ text: String) -> Int64? {
-        guard let bytes = Base64URL.decode(text) else { return nil }
-        let plain = String(decoding: bytes, as: UTF8.self)
-        guard plain.hasPrefix(Self.prefix), let position = Int64(plain.dropFirst(Self.prefix.count)) else { return nil }
-        // One text per position.
-        return position > 0 && Self.text(position) == text ? position : nil
-    }
 }
 
 extension NotificationResource {

@@ -20,8 +20,8 @@ struct SubscriptionController: Sendable {
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
         group.get("/subscriptions/plans") { _, _ in try self.plans() }
-        group.get("/subscriptions/status") { try await self.status($0, $1) }
-        group.post("/subscriptions") { try await self.post($0, $1) }
+        group.polled("/subscriptions/status") { try await self.status($0, $1) }
+        group.limited(.money).post("/subscriptions") { try await self.post($0, $1) }
         group.delete("/subscriptions") { try await self.delete($0, $1) }
     }
 

@@ -9,14 +9,13 @@ struct HistoryController: Sendable {
     let store: HistoryStore
     let keys: any DataKeys
 
-    private static let defaultLimit = 20
     private static let maximumLimit = 100
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
-        group.get("/wallet") { try await self.wallet($0, $1) }
+        group.polled("/wallet") { try await self.wallet($0, $1) }
         group.get("/transactions") { try await self.list($0, $1) }
-        group.get("/transactions/:id") { try await self.get($0, $1) }
+        group.polled("/transactions/:id") { try await self.get($0, $1) }
     }
 
     private func wallet(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
@@ -42,23 +41,15 @@ struct HistoryController: Sendable {
 
     private func list(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        let limit = try Self.limit(request)
-        let rows = try await self.store.page(of: user, try HistoryFilter(request), limit: limit + 1)
-        let page = Array(rows.prefix(limit))
+        let paging = try Paging(request, context, maximum: Self.maximumLimit)
+        let rows = try await self.store.page(of: user, try HistoryFilter(request, paging), limit: paging.limit + 1)
+        let page = Array(rows.prefix(paging.limit))
         return try APIResponse(
             json: TransactionPage(
                 data: try await self.resources(page, for: user),
-                nextCursor: rows.count > limit ? page.last.map { Base64URL.encode($0.id.bytes) } : nil
+                nextCursor: rows.count > paging.limit ? page.last.map { paging.cursor(after: $0.id) } : nil
             )
         )
-    }
-
-    private static func limit(_ request: Request) throws(APIError) -> Int {
-        guard let text = request.uri.queryParameters.get("limit") else { return Self.defaultLimit }
-        guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
-            throw .invalid(parameter: "limit", detail: "A number from 1 to \(Self.maximumLimit).")
-        }
-        return limit
     }
 
     // MARK: Resources

@@ -4,10 +4,11 @@ import Primitives
 import ServiceKit
 
 extension HistoryFilter {
-    /// Reads `cursor`, `type`, `state`, and the days `from` and `to`, which are Lagos's and both count.
+    /// Reads `type`, `state`, and the days `from` and `to`, which are Lagos's and both count; a page begins where the one
+    /// before it ended.
     ///
     /// - Throws: 400 `invalid_parameter`.
-    init(_ request: Request) throws(APIError) {
+    init(_ request: Request, _ paging: Paging) throws(APIError) {
         let parameters = request.uri.queryParameters
         self.init()
         self.type = try Self.word(parameters.get("type"), "type")
@@ -16,10 +17,7 @@ extension HistoryFilter {
         if let day = try Self.day(parameters.get("to"), "to") {
             self.before = LagosCalendar.start(of: day.adding(days: 1)).firstID
         }
-        guard let text = parameters.get("cursor") else { return }
-        guard let bytes = Base64URL.decode(text), let id = UUID(bytes: bytes) else {
-            throw .invalid(parameter: "cursor", detail: "Use the next_cursor of the page before.")
-        }
+        let id = try paging.id()
         if id.bytes.lexicographicallyPrecedes(self.before.bytes) { self.before = id }
     }
 

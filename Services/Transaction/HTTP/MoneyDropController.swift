@@ -17,10 +17,10 @@ struct MoneyDropController: Sendable {
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
-        group.post("/money-drops") { try await self.post($0, $1) }
+        group.limited(.money).post("/money-drops") { try await self.post($0, $1) }
         group.get("/money-drops") { try await self.list($0, $1) }
-        group.get("/money-drops/:id") { try await self.get($0, $1) }
-        group.post("/money-drops/:id/claim") { try await self.claim($0, $1) }
+        group.polled("/money-drops/:id") { try await self.get($0, $1) }
+        group.limited(.money).post("/money-drops/:id/claim") { try await self.claim($0, $1) }
         group.post("/money-drops/:id/end") { try await self.end($0, $1) }
         group.get("/money-drops/:id/claims") { try await self.claims($0, $1) }
     }
@@ -83,7 +83,7 @@ struct MoneyDropController: Sendable {
 
     private func list(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        let paging = try Paging(request)
+        let paging = try Paging(request, context)
         let isCreated: Bool
         switch request.uri.queryParameters.get("filter") ?? "created" {
         case "created": isCreated = true
@@ -102,7 +102,7 @@ struct MoneyDropController: Sendable {
                 data: try await self.view.resources(page, for: user),
                 nextCursor: last.flatMap { drop in
                     isCreated
-                        ? Paging.cursor(after: drop.position) : drop.claimTransaction.map { Paging.cursor(after: $0) }
+                        ? paging.cursor(after: drop.position) : drop.claimTransaction.map { paging.cursor(after: $0) }
                 }
             )
         )

@@ -11,9 +11,10 @@ struct PaymentController: Sendable {
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
-        group.post("/transactions/p2p") { try await self.pay($0, $1) }
-        group.post("/transactions/self-transfer") { try await self.withdraw($0, $1) }
-        group.post("/transactions/quote") { try await self.ask($0, $1) }
+        let money = group.limited(.money)
+        money.post("/transactions/p2p") { try await self.pay($0, $1) }
+        money.post("/transactions/self-transfer") { try await self.withdraw($0, $1) }
+        group.limited(.lookups).post("/transactions/quote") { try await self.ask($0, $1) }
     }
 
     private func pay(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {

@@ -20,9 +20,9 @@ struct PaymentRequestController: Sendable {
     func add(to group: RouterGroup<AppRequestContext>) {
         group.post("/payment-requests") { try await self.post($0, $1) }
         group.get("/payment-requests") { try await self.list($0, $1) }
-        group.get("/payment-requests/:id") { try await self.get($0, $1) }
+        group.polled("/payment-requests/:id") { try await self.get($0, $1) }
         group.delete("/payment-requests/:id") { try await self.end($0, $1, from: .outgoing) }
-        group.post("/payment-requests/:id/pay") { try await self.pay($0, $1) }
+        group.limited(.money).post("/payment-requests/:id/pay") { try await self.pay($0, $1) }
         group.post("/payment-requests/:id/decline") { try await self.end($0, $1, from: .incoming) }
     }
 
@@ -99,7 +99,7 @@ struct PaymentRequestController: Sendable {
 
     private func list(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        let paging = try Paging(request)
+        let paging = try Paging(request, context)
         let side: PaymentRequestStore.Side
         switch request.uri.queryParameters.get("direction") ?? "outgoing" {
         case "outgoing": side = .outgoing
@@ -112,7 +112,7 @@ struct PaymentRequestController: Sendable {
         return try APIResponse(
             json: PaymentRequestPage(
                 data: try await self.view.resources(page, for: user),
-                nextCursor: last.map { Paging.cursor(after: $0.position) }
+                nextCursor: last.map { paging.cursor(after: $0.position) }
             )
         )
     }

@@ -32,13 +32,12 @@ struct StatementController: Sendable {
         let user = try context.requireIdentity().userID
         let query = request.uri.queryParameters
         let format = try Self.format(query.get("format"))
-        let limit = try Self.limit(query.get("limit"))
-        let after = try Self.cursor(query.get("cursor"))
+        let paging = try Paging(request, context, usual: Self.defaultLimit, maximum: Self.maximumLimit)
         let period = try StatementPeriod(from: query.get("from"), to: query.get("to"), now: self.clock.now)
         guard let statement = try await self.store.statement(period, of: user) else { throw APIError.notFound }
         switch format {
         case .json:
-            return try await self.json(statement, period, after: after, limit: limit, user)
+            return try await self.json(statement, period, paging, user)
                 .response(from: request, context: context)
         case .csv: return self.csv(statement, period, user)
         case .pdf:
@@ -56,11 +55,11 @@ struct StatementController: Sendable {
     private func json(
         _ statement: Statement,
         _ period: StatementPeriod,
-        after: Int64,
-        limit: Int,
+        _ paging: Paging,
         _ user: UserID
     ) async throws -> APIResponse {
-        let lines = try await self.write.lines(of: statement, after: after, limit: limit, for: user)
+        let after = paging.isContinued ? try paging.position() : 0
+        let lines = try await self.write.lines(of: statement, after: after, limit: paging.limit, for: user)
         let end = lines.last?.line.sequence ?? statement.last
         return try APIResponse(
             json: StatementResource(
@@ -79,7 +78,7 @@ struct StatementController: Sendable {
                         balance: named.line.balance.kobo
                     )
                 },
-                nextCursor: end < statement.last ? Paging.cursor(after: end) : nil
+                nextCursor: end < statement.last ? paging.cursor(after: end) : nil
             )
         )
     }
@@ -120,22 +119,6 @@ struct StatementController: Sendable {
             throw .invalid(parameter: "format", detail: "One of json, csv, pdf.")
         }
         return format
-    }
-
-    private static func limit(_ text: String?) throws(APIError) -> Int {
-        guard let text else { return Self.defaultLimit }
-        guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
-            throw .invalid(parameter: "limit", detail: "A number from 1 to \(Self.maximumLimit).")
-        }
-        return limit
-    }
-
-    private static func cursor(_ text: String?) throws(APIError) -> Int64 {
-        guard let text else { return 0 }
-        guard let bytes = Base64URL.decode(text), let position = Paging.position(of: bytes), position > 0 else {
-            throw .invalid(parameter: "cursor", detail: "Use the next_cursor of the page before.")
-        }
-        return position
     }
 }
 

@@ -2,6 +2,8 @@ import HTTPTypes
 public import Hummingbird
 
 /// Lets only requests with a good session token through and puts the sender's identity into the context.
+///
+/// Counts them too: under the address that they come from, and a good one under its user.
 public struct AuthenticationMiddleware: RouterMiddleware {
     private let verifier: any TokenVerifier
 
@@ -10,16 +12,26 @@ public struct AuthenticationMiddleware: RouterMiddleware {
         self.verifier = verifier
     }
 
-    /// Answers 401 itself, or calls the rest of the chain.
+    /// Answers 401 or 429 itself, or calls the rest of the chain.
     public func handle(
         _ request: Request,
         context: AppRequestContext,
         next: @concurrent (Request, AppRequestContext) async throws -> Response
     ) async throws -> Response {
-        guard let token = Self.bearerToken(of: request) else { throw APIError.unauthenticated }
+        let address = context.client.map { [RateKey(.address, address: $0)] } ?? []
         var context = context
-        context.identity = try await self.verifier.verify(token)
-        return try await next(request, context)
+        do {
+            guard let token = Self.bearerToken(of: request) else { throw APIError.unauthenticated }
+            context.identity = try await self.verifier.verify(token)
+        } catch {
+            _ = try await context.count(address)
+            throw error
+        }
+        let user = try context.requireIdentity().userID
+        let standings = try await context.count(address + [RateKey(.user, user: user)])
+        var response = try await next(request, context)
+        RateLimiter.describe(standings, in: &response.headers)
+        return response
     }
 
     /// The token of an `Authorization: Bearer` header.

@@ -8,13 +8,19 @@ public struct HTTPSettings: Sendable {
     public let deadline: Duration
     /// A longer body is answered 413.
     public let bodyLimit: Int
+    /// How many requests are taken.
+    public let rateLimits: RateLimitSettings
+    /// Whose `X-Forwarded-For` is believed.
+    public let trustedProxies: TrustedProxies
 
-    /// Reads `PORT`, `HOST`, `REQUEST_DEADLINE_SECONDS`, `REQUEST_BODY_LIMIT_BYTES`.
+    /// Reads `PORT`, `HOST`, `REQUEST_DEADLINE_SECONDS`, `REQUEST_BODY_LIMIT_BYTES`, `RATE_LIMIT_*`, `TRUSTED_PROXIES`.
     public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.host = try reader.text(.host)
         self.port = try reader.integer(.port)
         self.deadline = try reader.seconds(.deadline)
         self.bodyLimit = try reader.integer(.bodyLimit)
+        self.rateLimits = try RateLimitSettings(reader)
+        self.trustedProxies = try TrustedProxies(reader)
     }
 }
 

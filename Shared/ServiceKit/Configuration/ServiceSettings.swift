@@ -19,6 +19,8 @@ public struct ServiceSettings: Sendable {
         public static let clerk = Needs(rawValue: 8)
         /// The internal port of `auth`: data keys, approval keys.
         public static let auth = Needs(rawValue: 16)
+        /// Counts requests by itself even where there is a Redis: the money path waits for nobody.
+        public static let ownCounts = Needs(rawValue: 32)
 
         /// All of them.
         public static let all: Needs = [.database, .broker, .redis, .clerk, .auth]
@@ -49,7 +51,9 @@ public struct ServiceSettings: Sendable {
 
     private let databaseOrNone: DatabaseSettings?
     private let brokerOrNone: BrokerSettings?
-    private let redisOrNone: String?
+    /// Redis, if it is used at all: every service with users counts their requests there if it can.
+    let redisOrNone: String?
+    private let needsRedis: Bool
     private let clerkOrNone: ClerkSettings?
     private let authOrNone: AuthSettings?
 
@@ -66,7 +70,13 @@ public struct ServiceSettings: Sendable {
         self.internalServer = try InternalSettings(reader)
         self.databaseOrNone = needs.contains(.database) ? try DatabaseSettings(reader) : nil
         self.brokerOrNone = needs.contains(.broker) ? try BrokerSettings(reader) : nil
-        self.redisOrNone = needs.contains(.redis) ? try reader.text(.redisURL) : nil
+        self.needsRedis = needs.contains(.redis)
+        if needs.contains(.redis) {
+            self.redisOrNone = try reader.text(.redisURL)
+        } else {
+            let countsTogether = needs.contains(.clerk) && !needs.contains(.ownCounts)
+            self.redisOrNone = countsTogether ? try reader.optionalText(.optionalRedisURL) : nil
+        }
         self.clerkOrNone = needs.contains(.clerk) ? try ClerkSettings(reader) : nil
         self.authOrNone = needs.contains(.auth) ? try AuthSettings(reader) : nil
     }
@@ -76,7 +86,7 @@ public struct ServiceSettings: Sendable {
     /// The broker.
     public var broker: BrokerSettings { self.declared(self.brokerOrNone, "broker") }
     /// The URL of Redis.
-    public var redisURL: String { self.declared(self.redisOrNone, "redis") }
+    public var redisURL: String { self.declared(self.needsRedis ? self.redisOrNone : nil, "redis") }
     /// Session tokens.
     public var clerk: ClerkSettings { self.declared(self.clerkOrNone, "clerk") }
     /// The internal port of `auth`.
@@ -86,7 +96,7 @@ public struct ServiceSettings: Sendable {
     public func has(_ need: Needs) -> Bool {
         (!need.contains(.database) || self.databaseOrNone != nil)
             && (!need.contains(.broker) || self.brokerOrNone != nil)
-            && (!need.contains(.redis) || self.redisOrNone != nil)
+            && (!need.contains(.redis) || self.needsRedis)
             && (!need.contains(.clerk) || self.clerkOrNone != nil)
             && (!need.contains(.auth) || self.authOrNone != nil)
     }

@@ -61,6 +61,13 @@ extension SettingKey {
         "management API; without it policies are not compared"
     )
     static let redisURL = SettingKey("REDIS_URL", .url(["redis", "rediss"]), secret: true, "Redis")
+    static let optionalRedisURL = SettingKey(
+        "REDIS_URL",
+        .url(["redis", "rediss"]),
+        optional: true,
+        secret: true,
+        "Redis, to count requests with the other processes of the service; without it each counts alone"
+    )
     static let clerkJWKSURL = SettingKey(
         "CLERK_JWKS_URL",
         .url(["http", "https"]),
@@ -126,7 +133,9 @@ extension ServiceSettings {
         ]
         let database: [SettingKey] = [.databaseURL, .workerDatabaseURL, .migrationDatabaseURL]
         let clerk: [SettingKey] = [.clerkJWKSURL, .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP]
-        return always
+        let countsTogether = needs.contains(.clerk) && needs.isDisjoint(with: [.redis, .ownCounts])
+        return always + RateLimitSettings.keys
+            + (countsTogether ? [.optionalRedisURL] : [])
             + (needs.contains(.database) ? database : [])
             + (needs.contains(.broker) ? [.rabbitmqURL, .rabbitmqManagementURL] : [])
             + (needs.contains(.redis) ? [.redisURL] : [])

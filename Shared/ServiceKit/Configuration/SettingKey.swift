@@ -14,32 +14,43 @@ public struct SettingKey: Sendable, Hashable {
         case list
         /// One of these words.
         case word([String])
+        /// `<requests>/<seconds>`, or `off`.
+        case rate
     }
 
     /// The name of the variable.
     public let name: String
     /// What its text must look like.
     public let kind: Kind
-    /// The value when it is not set; nil if it must be set.
+    /// The value when it is not set; nil if there is none.
     public let fallback: String?
+    /// Whether the service goes without it.
+    public let isOptional: Bool
     /// Whether its value may never be shown.
     public let isSecret: Bool
     /// What it is for.
     public let purpose: String
 
     /// Describes a variable.
-    public init(_ name: String, _ kind: Kind, default fallback: String? = nil, secret: Bool = false, _ purpose: String)
-    {
+    public init(
+        _ name: String,
+        _ kind: Kind,
+        default fallback: String? = nil,
+        optional isOptional: Bool = false,
+        secret: Bool = false,
+        _ purpose: String
+    ) {
         self.name = name
         self.kind = kind
         self.fallback = fallback
+        self.isOptional = isOptional
         self.isSecret = secret
         self.purpose = purpose
     }
 
     /// One line for the documentation: name, type, default, whether it is secret, purpose.
     public var documentation: String {
-        let fallback = self.fallback.map { "default `\($0)`" } ?? "required"
+        let fallback = self.fallback.map { "default `\($0)`" } ?? (self.isOptional ? "optional" : "required")
         return "\(self.name) (\(self.kindText), \(fallback)\(self.isSecret ? ", secret" : "")): \(self.purpose)"
     }
 
@@ -51,6 +62,7 @@ public struct SettingKey: Sendable, Hashable {
         case .url(let schemes): "URL \(schemes.joined(separator: ", "))"
         case .list: "comma-separated list"
         case .word(let words): words.joined(separator: " or ")
+        case .rate: "requests/seconds or off"
         }
     }
 }

@@ -70,6 +70,11 @@ public struct SettingsReader: Sendable {
                 ? nil : "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .flag: text == "true" || text == "false" ? nil : "must be true or false"
         case .word(let words): words.contains(text) ? nil : "must be one of \(words.joined(separator: ", "))"
+        case .rate:
+            text == RateLimitSettings.off || RateLimit(text: text) != nil
+                ? nil
+                : "must be requests/seconds, 1 to \(RateLimit.requestRange.upperBound) in 1 to "
+                    + "\(RateLimit.secondRange.upperBound), or off"
         case .url(let schemes):
             schemes.contains { text.lowercased().hasPrefix($0 + "://") && text.utf8.count > $0.utf8.count + 3 }
                 ? nil : "must be a URL that begins with \(schemes.map { $0 + "://" }.joined(separator: " or "))"

@@ -18,7 +18,13 @@ public struct AppRequestContext: RequestContext {
     public internal(set) var bodyLimit: Int
     /// The connection; a stream closes it when its reader is too slow.
     public let channel: any Channel
+    /// Where the request comes from, as far as proxies are believed.
+    public internal(set) var client: ClientAddress?
 
+    /// Who opened the connection.
+    let peer: ClientAddress?
+    var limiter: RateLimiter?
+    var cursors: CursorSeal?
     let bodyBox: RawBodyBox
 
     /// Creates the context of a request that just arrived.
@@ -28,6 +34,7 @@ public struct AppRequestContext: RequestContext {
         self.trace = TraceContext(traceHigh: 0, traceLow: 0, span: 0, flags: 0)
         self.bodyLimit = RawBody.defaultLimit
         self.channel = source.channel
+        self.peer = source.channel.remoteAddress?.ipAddress.flatMap { ClientAddress(text: $0) }
         self.bodyBox = RawBodyBox()
     }
 

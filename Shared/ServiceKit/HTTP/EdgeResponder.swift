@@ -17,6 +17,15 @@ struct EdgeResponder: HTTPResponder {
     private let wheel: DeadlineWheel
     private let metrics: HTTPRequestMetrics
     private let bodyLimit: Int
+    private let clients: Clients
+
+    /// What is done about clients.
+    struct Clients: Sendable {
+        var proxies = TrustedProxies.none
+        /// Nothing is counted without one.
+        var limiter: RateLimiter?
+        let cursors: CursorSeal
+    }
 
     init(
         routes: RouterResponder<AppRequestContext>,
@@ -25,8 +34,10 @@ struct EdgeResponder: HTTPResponder {
         wheel: DeadlineWheel,
         deadline: Duration,
         bodyLimit: Int,
-        metrics: HTTPRequestMetrics
+        metrics: HTTPRequestMetrics,
+        clients: Clients
     ) {
+        self.clients = clients
         self.index = index
         self.routes = routes
         self.ids = ids
@@ -43,6 +54,9 @@ struct EdgeResponder: HTTPResponder {
         context.requestID = Self.requestID(of: request) ?? self.ids.next()
         context.trace = request.headers[.traceparent].flatMap { TraceContext.parse($0) }?.child() ?? .root()
         context.bodyLimit = self.bodyLimit
+        context.client = self.clients.proxies.client(peer: context.peer, headers: request.headers)
+        context.limiter = self.clients.limiter
+        context.cursors = self.clients.cursors
         context.logger[metadataKey: "request_id"] = .safe(context.requestIDText)
         var response: Response
         do {

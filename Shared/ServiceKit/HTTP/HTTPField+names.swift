@@ -15,7 +15,7 @@ extension HTTPField.Name {
 
 extension HTTPField.Name? {
     /// The name; only for constants, which are valid by inspection.
-    fileprivate var unsafelyNamed: HTTPField.Name {
+    var unsafelyNamed: HTTPField.Name {
         guard let name = self else { preconditionFailure("a header name constant is not a valid token") }
         return name
     }

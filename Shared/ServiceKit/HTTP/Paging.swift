@@ -2,34 +2,54 @@ public import Foundation
 public import Hummingbird
 import Primitives
 
-/// The parameters of a list: `limit` and an opaque `cursor`.
+/// The parameters of a list: `limit` and an opaque `cursor`; and the cursors of its pages.
+///
+/// Every list of every service is read with it. A cursor holds for the path and the person that it was given to, and
+/// is refused when a character of it was changed.
 public struct Paging: Sendable {
     /// How many rows a page has.
     public let limit: Int
-    private let cursor: [UInt8]?
+    private let place: [UInt8]?
+    private let seal: CursorSeal
+    private let list: String
 
-    /// Rows of a page when the client does not say.
+    /// Rows of a page when neither the client nor the list says.
     public static let defaultLimit = 20
-    /// The most rows of a page.
+    /// The most rows of a page when the list does not say.
     public static let maximumLimit = 50
 
+    /// Reads the parameters.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - context: Its context.
+    ///   - usual: How many rows a page has when the client does not say.
+    ///   - maximum: The most rows of a page.
     /// - Throws: 400 `invalid_parameter`.
-    public init(_ request: Request) throws(APIError) {
+    public init(
+        _ request: Request,
+        _ context: AppRequestContext,
+        usual: Int = Paging.defaultLimit,
+        maximum: Int = Paging.maximumLimit
+    ) throws(APIError) {
+        guard let seal = context.cursors else { throw .unexpected }
+        self.seal = seal
+        self.list = "\(context.endpointPath ?? "") \(context.identity?.userID.description ?? "")"
         let parameters = request.uri.queryParameters
         if let text = parameters.get("limit") {
-            guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
-                throw .invalid(parameter: "limit", detail: "A number from 1 to \(Self.maximumLimit).")
+            guard let limit = Int(text), (1...maximum).contains(limit) else {
+                throw .invalid(parameter: "limit", detail: "A number from 1 to \(maximum).")
             }
             self.limit = limit
         } else {
-            self.limit = Self.defaultLimit
+            self.limit = usual
         }
         guard let text = parameters.get("cursor") else {
-            self.cursor = nil
+            self.place = nil
             return
         }
-        guard let bytes = Base64URL.decode(text) else { throw Self.badCursor }
-        self.cursor = bytes
+        guard let place = seal.place(in: text, of: self.list) else { throw Self.badCursor }
+        self.place = place
     }
 
     private static let badCursor = APIError.invalid(
@@ -38,32 +58,35 @@ public struct Paging: Sendable {
     )
 
     /// The cursor as a place in a list that is ordered by position; the end of time without one.
+    ///
+    /// - Throws: 400 for a cursor of a list that is ordered otherwise.
     public func position() throws(APIError) -> Int64 {
-        guard let cursor else { return .max }
-        guard let place = Self.position(of: cursor) else { throw Self.badCursor }
-        return place
-    }
-
-    /// The place that the bytes of a cursor name.
-    static func position(of cursor: [UInt8]) -> Int64? {
-        guard cursor.count == 8 else { return nil }
-        return Int64(exactly: cursor.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        guard let place else { return .max }
+        guard place.count == 8, let position = Int64(exactly: place.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }) else {
+            throw Self.badCursor
+        }
+        return position
     }
 
     /// The cursor as a place in a list that is ordered by id; the last one without one.
+    ///
+    /// - Throws: 400 for a cursor of a list that is ordered otherwise.
     public func id() throws(APIError) -> UUID {
-        guard let cursor else {
+        guard let place else {
             return UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
         }
-        guard let id = UUID(bytes: cursor) else { throw Self.badCursor }
+        guard let id = UUID(bytes: place) else { throw Self.badCursor }
         return id
     }
 
+    /// Whether the client asks for a page that is not the first.
+    public var isContinued: Bool { self.place != nil }
+
     /// The cursor after a row.
-    public static func cursor(after position: Int64) -> String {
-        Base64URL.encode((0..<8).map { UInt8(truncatingIfNeeded: position >> (56 - 8 * $0)) })
+    public func cursor(after position: Int64) -> String {
+        self.seal.text(of: (0..<8).map { UInt8(truncatingIfNeeded: position >> (56 - 8 * $0)) }, in: self.list)
     }
 
     /// The cursor after a row.
-    public static func cursor(after id: UUID) -> String { Base64URL.encode(id.bytes) }
+    public func cursor(after id: UUID) -> String { self.seal.text(of: id.bytes, in: self.list) }
 }

@@ -33,9 +33,9 @@ enum ServiceClients {
     }
 
     static func redis(_ settings: ServiceSettings, _ logger: Logger) throws(ConfigurationProblem) -> RedisClient? {
-        guard settings.has(.redis) else { return nil }
+        guard let url = settings.redisOrNone else { return nil }
         do {
-            return RedisClient(configuration: try RedisConfiguration(url: settings.redisURL), logger: logger)
+            return RedisClient(configuration: try RedisConfiguration(url: url), logger: logger)
         } catch {
             throw SettingsReader.problem(.redisURL, error.message)
         }

@@ -44,7 +44,12 @@ public struct ServiceParts: Sendable {
                 wheel: host.wheel,
                 deadline: host.settings.http.deadline,
                 bodyLimit: host.settings.http.bodyLimit,
-                metrics: HTTPRequestMetrics(host.metrics)
+                metrics: HTTPRequestMetrics(host.metrics),
+                clients: EdgeResponder.Clients(
+                    proxies: host.settings.http.trustedProxies,
+                    limiter: host.limiter,
+                    cursors: host.cursors
+                )
             )
         }
         self.publicRoutes = index
@@ -120,7 +125,8 @@ extension ServiceHost {
             wheel: self.wheel,
             deadline: .seconds(30),
             bodyLimit: self.settings.http.bodyLimit,
-            metrics: HTTPRequestMetrics(self.metrics)
+            metrics: HTTPRequestMetrics(self.metrics),
+            clients: EdgeResponder.Clients(cursors: self.cursors)
         )
         let settings = self.settings.internalServer
         return self.server(edge, host: settings.host, port: settings.port, bound: self.internalPort)

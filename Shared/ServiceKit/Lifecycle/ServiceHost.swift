@@ -32,6 +32,10 @@ public struct ServiceHost: Sendable {
     public let internalPort = BoundPort()
     /// Coarse deadlines of requests.
     let wheel = DeadlineWheel()
+    /// Counts the requests of the public server.
+    let limiter: RateLimiter
+    /// Seals cursors of lists.
+    let cursors: CursorSeal
 
     private let handlersOrNone: PostgresClient?
     private let workersOrNone: PostgresClient?
@@ -56,7 +60,17 @@ public struct ServiceHost: Sendable {
         self.readiness = Readiness()
         self.handlersOrNone = try ServiceClients.postgres(.handler, settings, logger)
         self.workersOrNone = try ServiceClients.postgres(.worker, settings, logger)
-        self.redisOrNone = try ServiceClients.redis(settings, logger)
+        let redis = try ServiceClients.redis(settings, logger)
+        self.redisOrNone = redis
+        let secrets = DerivedKeys(settings)
+        self.cursors = CursorSeal(secrets.key(for: "cursors"))
+        self.limiter = RateLimiter(
+            settings: settings.http.rateLimits,
+            shared: redis.map {
+                SharedBuckets($0, secret: secrets.key(for: "rate limits"), service: settings.service)
+            },
+            metrics: metrics
+        )
         self.http = ServiceClients.http()
         self.dataKeysOrNone = settings.has(.auth) ? DataKeyClient(settings: settings.auth, http: self.http) : nil
     }
@@ -66,7 +80,9 @@ public struct ServiceHost: Sendable {
     /// Postgres as the worker role: consumers and jobs.
     public var workers: PostgresClient { Self.declared(self.workersOrNone, ".database") }
     /// Redis.
-    public var redis: RedisClient { Self.declared(self.redisOrNone, ".redis") }
+    public var redis: RedisClient {
+        Self.declared(self.settings.has(.redis) ? self.redisOrNone : nil, ".redis")
+    }
     /// The users' data keys.
     public var dataKeys: DataKeyClient { Self.declared(self.dataKeysOrNone, ".auth") }
 

@@ -90,7 +90,7 @@ struct SuiteEnvironment: Sendable {
             "CLERK_AUTHORIZED_PARTIES": Self.authorizedParty,
             "ANCHOR_BASE_URL": self.publicURL(Self.sandbox),
         ]
-        return values.merging(own) { $1 }.merging(self.secrets(of: name)) { $1 }
+        return values.merging(own) { $1 }.merging(Self.rateLimits) { $1 }.merging(self.secrets(of: name)) { $1 }
     }
 
     /// What the migrations of a service read.
@@ -118,6 +118,13 @@ struct SuiteEnvironment: Sendable {
         default: return [:]
         }
     }
+
+    /// All tests together are a few people at one address.
+    private static let rateLimits = Dictionary(
+        uniqueKeysWithValues: ["ADDRESS", "USER", "MONEY", "SECRETS", "LOOKUPS"].map {
+            ("RATE_LIMIT_\($0)", "1000000/1")
+        }
+    )
 
     private static func key() -> String { Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString() }
 

@@ -1,0 +1,144 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOHTTP1
+import Primitives
+import Testing
+
+@testable import ServiceKit
+
+/// Takes the name of a user for their token.
+private struct NameVerifier: TokenVerifier {
+    func verify(_ token: String) async throws(APIError) -> Identity {
+        guard token != "bad" else { throw .unauthenticated }
+        return Identity(userID: UserID(clerkSubject: token), clerkSubject: token, sessionID: "session")
+    }
+}
+
+private func routes(_ router: Router<AppRequestContext>) {
+    let group = router.group().add(middleware: AuthenticationMiddleware(verifier: NameVerifier()))
+    group.get("/things") { _, _ in APIResponse.noContent }
+    group.limited(.money).post("/orders") { _, _ in APIResponse.noContent }
+    router.limitedByAddress().get("/open") { _, _ in APIResponse.noContent }
+    router.post("/webhooks/test") { _, _ in APIResponse.noContent }
+}
+
+private func headers(_ user: String, from address: String? = nil) -> [String: String] {
+    var headers = ["Authorization": "Bearer \(user)"]
+    headers["X-Forwarded-For"] = address
+    return headers
+}
+
+@Suite("limits at the HTTP edge")
+struct RateLimitEdgeTests {
+    @Test("too many requests of one user are answered 429 with the time to wait, others go on")
+    func perUser() async throws {
+        try await withRunningHost(variables: ["RATE_LIMIT_USER": "2/3600"], routes: routes) { running in
+            let first = try await running.get("/things", headers: headers("ada"))
+            #expect(first.status == 204)
+            #expect(first.headers.first(name: "RateLimit-Policy") == #""user";q=2;w=3600"#)
+            #expect(first.headers.first(name: "RateLimit") == #""user";r=1;t=1800"#)
+            #expect(try await running.get("/things", headers: headers("ada")).status == 204)
+            let refused = try await running.get("/things", headers: headers("ada"))
+            #expect(refused.status == 429)
+            #expect(refused.error.code == "rate_limited")
+            #expect(refused.error.id == refused.headers.first(name: "X-Request-Id"))
+            #expect(refused.headers.first(name: "Content-Type") == "application/vnd.api+json")
+            let wait = try #require(Int(refused.headers.first(name: "Retry-After") ?? ""))
+            #expect((1700...1800).contains(wait))
+            #expect(refused.headers.first(name: "RateLimit")?.hasPrefix(#""user";r=0;t="#) == true)
+            #expect(try await running.get("/things", headers: headers("bola")).status == 204)
+            let metrics = try await running.inside(.GET, "/metrics").body
+            #expect(metrics.contains(#"rate_limit_refusals_total{policy="user"} 1"#))
+            #expect(metrics.contains(#"rate_limit_refusals_total{policy="address"} 0"#))
+        }
+    }
+
+    @Test("a route with a policy of its own is stricter, and the others are not")
+    func perRoute() async throws {
+        try await withRunningHost(variables: ["RATE_LIMIT_MONEY": "1/3600"], routes: routes) { running in
+            let first = try await running.post("/orders", "{}", headers: headers("ada"))
+            #expect(first.status == 204)
+            #expect(first.headers.first(name: "RateLimit-Policy") == #""money";q=1;w=3600, "user";q=600;w=60"#)
+            let refused = try await running.post("/orders", "{}", headers: headers("ada"))
+            #expect(refused.status == 429)
+            #expect(refused.headers.first(name: "RateLimit-Policy") == #""money";q=1;w=3600"#)
+            #expect(try await running.get("/things", headers: headers("ada")).status == 204)
+            #expect(try await running.post("/orders", "{}", headers: headers("bola")).status == 204)
+        }
+    }
+
+    @Test("an address counts whoever sends from it, also without a good token, and tells nobody how full it is")
+    func perAddress() async throws {
+        try await withRunningHost(variables: ["RATE_LIMIT_ADDRESS": "4/3600"], routes: routes) { running in
+            #expect(try await running.get("/things", headers: headers("bad")).status == 401)
+            #expect(try await running.get("/things").status == 401)
+            #expect(try await running.get("/things", headers: headers("ada")).status == 204)
+            #expect(try await running.get("/open").status == 204)
+            for refused in [
+                try await running.get("/things", headers: headers("bola")), try await running.get("/open"),
+                try await running.get("/things", headers: headers("bad")),
+            ] {
+                #expect(refused.status == 429)
+                #expect(refused.headers.first(name: "Retry-After") != nil)
+                #expect(refused.headers.first(name: "RateLimit") == nil)
+            }
+        }
+    }
+
+    @Test("webhooks and the internal port are not counted")
+    func excepted() async throws {
+        let variables = ["RATE_LIMIT_ADDRESS": "1/3600", "RATE_LIMIT_USER": "1/3600"]
+        try await withRunningHost(variables: variables, routes: routes) { running in
+            let open = [try await running.get("/open").status, try await running.get("/open").status]
+            #expect(open == [204, 429])
+            for _ in 0..<5 {
+                let answers = [
+                    try await running.post("/webhooks/test", "{}").status,
+                    try await running.inside(.GET, "/health/ready").status,
+                    try await running.inside(.GET, "/metrics").status,
+                ]
+                #expect(answers == [204, 200, 200])
+            }
+        }
+    }
+
+    @Test("a stranger's X-Forwarded-For makes no new client of it, a trusted proxy's does")
+    func forwarded() async throws {
+        let statuses: @Sendable (RunningHost, [String]) async throws -> [UInt] = { running, chains in
+            var statuses: [UInt] = []
+            for chain in chains {
+                statuses.append(try await running.get("/open", headers: ["X-Forwarded-For": chain]).status)
+            }
+            return statuses
+        }
+        let alone = ["RATE_LIMIT_ADDRESS": "1/3600"]
+        let believed = try await withRunningHost(variables: alone, routes: routes) { running in
+            try await statuses(running, ["192.0.2.1", "192.0.2.2"])
+        }
+        #expect(believed == [204, 429])
+        let trusting = alone.merging(["TRUSTED_PROXIES": "127.0.0.0/8"]) { $1 }
+        let separate = try await withRunningHost(variables: trusting, routes: routes) { running in
+            try await statuses(running, ["192.0.2.1", "192.0.2.2", "1.1.1.1, 192.0.2.2"])
+        }
+        #expect(separate == [204, 204, 429])
+    }
+
+    @Test("off counts nothing, and a value that is no limit stops the start")
+    func settings() async throws {
+        let variables = ["RATE_LIMIT_ADDRESS": "off", "RATE_LIMIT_USER": "off"]
+        try await withRunningHost(variables: variables, routes: routes) { running in
+            let answer = try await running.get("/things", headers: headers("ada"))
+            #expect(answer.status == 204)
+            #expect(answer.headers.first(name: "RateLimit") == nil)
+        }
+        for policy in RatePolicy.allCases {
+            let reader = SettingsReader(plainVariables.merging([policy.key.name: "s3cret"]) { $1 })
+            let problem = #expect(throws: ConfigurationProblem.self) {
+                try ServiceSettings(service: "test", needs: [], reader: reader)
+            }
+            #expect(problem?.variable == policy.key.name)
+            #expect(problem?.description.contains("s3cret") == false)
+        }
+    }
+}
