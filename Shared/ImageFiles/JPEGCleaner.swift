@@ -14,7 +14,9 @@ struct JPEGCleaner {
         static let scan: UInt8 = 0xda
         /// Tables: Huffman codes, quantization, restart interval.
         static let tables: Set<UInt8> = [0xc4, 0xdb, 0xdd]
-        /// Frames: baseline, extended, progressive. Others are read by next to nobody.
+        /// Frames: baseline, extended, progressive.
+        ///
+        /// Others are read by next to nobody.
         static let frames: ClosedRange<UInt8> = 0xc0...0xc2
         static let applications: ClosedRange<UInt8> = 0xe0...0xef
         static let comment: UInt8 = 0xfe

@@ -60,7 +60,7 @@ struct S3Signature {
         bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
-    /// `20130524T000000Z`
+    /// The form `20130524T000000Z`.
     private static func text(_ moment: Date) -> String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt

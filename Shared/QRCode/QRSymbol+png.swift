@@ -4,6 +4,7 @@ extension QRSymbol {
     /// A PNG file of one bit per pixel.
     ///
     /// - Parameter scale: Pixels per module, 1 to 32.
+    /// - Returns: The file.
     /// - Throws: `QRCodeError.notEncoded`.
     public func png(scale: Int = 8) throws(QRCodeError) -> [UInt8] {
         precondition((1...32).contains(scale), "a module of a QR code has 1 to 32 pixels")

@@ -8,7 +8,11 @@ import Testing
 extension WholeSuite {
     @Suite struct ImageTests {
         private struct Changed: Decodable {
-            let profile_image_url: String
+            let url: String
+
+            private enum CodingKeys: String, CodingKey {
+                case url = "profile_image_url"
+            }
         }
 
         /// A photograph with everything in it that must not be shown to anybody.
@@ -44,11 +48,11 @@ extension WholeSuite {
             #expect(String(decoding: photo, as: UTF8.self).contains("canary"))
             let first = try await self.put(photo, as: ada, key: "image-\(ada.username)").decode(Changed.self)
             let replay = try await self.put(photo, as: ada, key: "image-\(ada.username)")
-            #expect(try replay.isReplay && replay.decode(Changed.self).profile_image_url == first.profile_image_url)
+            #expect(try replay.isReplay && replay.decode(Changed.self).url == first.url)
             let profile = try await suite.call("GET", .customer, "/users/\(ada.username)", as: bola.subject)
-            #expect(try profile.decode(ProfileResource.self).profileImageURL == first.profile_image_url)
+            #expect(try profile.decode(ProfileResource.self).profileImageURL == first.url)
 
-            let address = suite.environment.publicURL("customer") + first.profile_image_url
+            let address = suite.environment.publicURL("customer") + first.url
             let shown = try await suite.send("GET", address)
             #expect(shown.status == 200 && shown.contentType == "image/jpeg")
             #expect(!shown.text.contains("canary") && shown.body.count > 500)
@@ -59,13 +63,13 @@ extension WholeSuite {
             #expect(again.status == 304 && again.body.isEmpty)
 
             let second = try await self.put(photo, as: ada).decode(Changed.self)
-            #expect(second.profile_image_url != first.profile_image_url)
+            #expect(second.url != first.url)
             try await eventually("the old image to go", within: .seconds(20), every: .milliseconds(100)) {
                 try await suite.send("GET", address).status == 404
             }
             let delete = try await suite.call("DELETE", .customer, "/users/me/image", as: ada.subject)
             #expect(delete.status == 204)
-            let gone = suite.environment.publicURL("customer") + second.profile_image_url
+            let gone = suite.environment.publicURL("customer") + second.url
             try await eventually("the image to go", within: .seconds(20), every: .milliseconds(100)) {
                 try await suite.send("GET", gone).status == 404
             }

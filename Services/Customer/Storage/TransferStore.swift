@@ -31,6 +31,7 @@ struct TransferStore: Sendable {
     ///   - limit: No more than so many.
     ///   - database: As handler, under row level security.
     /// - Returns: The payments.
+    /// - Throws: `PostgresError`; `StoredWordUnknown` for a state that a newer version wrote.
     func page(
         between reader: UserID,
         and other: UserID,
