@@ -45,7 +45,8 @@ extension WholeSuite {
                 }
 
                 // The lost payment is credited after all, and the provider corrects the amount.
-                let found = "UPDATE jobs SET state = 'queued', due_at = transfa_now() WHERE key = '\(lost)'"
+                let again = "UPDATE jobs SET state = 'queued', due_at = transfa_now(), finished_at = NULL"
+                let found = again + " WHERE key = '\(lost)'"
                 try await suite.rows("account", found)
                 try await eventually("the payment", within: .seconds(30), every: .milliseconds(200)) {
                     try await suite.wallet(ada).posted == 43_900

@@ -101,6 +101,7 @@ struct HistoryStore: Sendable {
         """
         SELECT * FROM transactions
         WHERE \(unsafe: "\(party)") = \(user.uuid) AND id < \(filter.before) AND id >= \(filter.from)
+            AND (type <> 'inbound' OR parent_id IS NULL)
             AND (\(filter.type)::text IS NULL OR type = \(filter.type))
             AND (\(filter.state)::text IS NULL OR \(Self.shownState) = \(filter.state))
         ORDER BY id DESC LIMIT \(Int64(limit))
