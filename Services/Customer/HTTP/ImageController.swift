@@ -23,7 +23,7 @@ struct ImageController: Sendable {
 
     /// Adds the route of everybody.
     func addPublic(to router: Router<AppRequestContext>) {
-        router.get("/images/:key") { try await self.get($0, $1) }
+        router.limitedByAddress().get("/images/:key") { try await self.get($0, $1) }
     }
 
     private func put(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {

@@ -18,8 +18,9 @@ struct ProfileController: Sendable {
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
-        group.get("/users") { try await self.search($0, $1) }
-        group.get("/users/:username") { try await self.get($0, $1) }
+        let lookups = group.limited(.lookups)
+        lookups.get("/users") { try await self.search($0, $1) }
+        lookups.get("/users/:username") { try await self.get($0, $1) }
     }
 
     private func search(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
