@@ -69,8 +69,8 @@ struct SuspenseTests {
             #expect(try await world.suspense.waiting(limit: 10).isEmpty)
             // The owner may read what stands beside the entry, as statements do, and others are told that it arrived.
             #expect(try await world.history.transfer(release.id, for: world.ada)?.amount == 1000)
-            let told = "SELECT count(*) FROM outbox WHERE subject = '\(release.id.lowercased)' AND type = 'transaction.completed'"
-            #expect(try await world.number(told) == 1)
+            let told = "SELECT count(*) FROM outbox WHERE type = 'transaction.completed'"
+            #expect(try await world.number("\(told) AND subject = '\(release.id.lowercased)'") == 1)
             let acts = "SELECT actor, act FROM audit_log ORDER BY number"
             #expect(try await world.database.psql(acts) == ["grace|suspense.proposed", "linus|suspense.approved"])
             #expect(try await world.brokenInvariants() == [])
