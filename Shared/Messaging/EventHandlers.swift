@@ -13,7 +13,7 @@ public struct EventHandlers: Sendable {
         package let handle: Handle
     }
 
-    package private(set) var entries: [EventType: Entry] = [:]
+    package internal(set) var entries: [EventType: Entry] = [:]
 
     /// Starts without handlers.
     public init() {}

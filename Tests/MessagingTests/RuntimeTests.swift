@@ -53,7 +53,7 @@ struct RuntimeTests {
         _ job: @escaping @Sendable (Job) async throws -> JobOutcome
     ) throws -> MessagingRuntime {
         MessagingRuntime(
-            service: .analytics,
+            service: .transaction,
             requests: kit.client,
             work: kit.client,
             broker: broker,
@@ -66,9 +66,10 @@ struct RuntimeTests {
             handlers.on(WalletCredited.self) { event, transaction in
                 try await transaction.enqueue("count", key: event.attributes.id.lowercased)
             }
-            handlers.on(TransactionCompleted.self) { _, _ in }
-            handlers.on(TransactionFailed.self) { _, _ in }
-            handlers.on(TransactionReversed.self) { _, _ in }
+            // A service handles everything that it hears, or it does not start.
+            for type in EventCatalogue.types(consumedBy: .transaction) where type != WalletCredited.type {
+                handlers.entries[type] = EventHandlers.Entry(majorVersion: 1) { _, _, _ in }
+            }
             return MessagingRuntime.Plan(handlers: handlers, jobs: [JobDefinition("count", run: job)])
         }
     }

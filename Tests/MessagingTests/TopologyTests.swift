@@ -171,7 +171,7 @@ struct TopologyTests {
                 kind: .quorum,
                 arguments: ["x-single-active-consumer": .bool(true)]
             )
-            for binding in Topology.queues(of: .analytics).flatMap(\.bindings) {
+            for binding in Topology.queues(of: .transaction).flatMap(\.bindings) {
                 try await admin.bind(queue: Broker.queue, exchange: Topology.exchange, routingKey: binding)
             }
         }

@@ -9,7 +9,7 @@ import Testing
 /// The broker's side of a story.
 enum Broker {
     /// The queue of the only service that these stories let listen.
-    static let queue = "analytics.p0"
+    static let queue = "transaction.p0"
 
     static func configuration(_ url: String) throws -> AMQPConfiguration {
         var configuration = try AMQPConfiguration(url: url)
@@ -64,7 +64,7 @@ final class Arrivals: Sendable {
 
     var all: [EventAttributes] { self.events.withLock { $0 } }
 
-    /// Collects from analytics' queue while `body` runs.
+    /// Collects from transaction's queue while `body` runs.
     func collect(_ configuration: AMQPConfiguration, _ body: () async throws -> Void) async throws {
         let consumer = AMQPConsumer(configuration: configuration, queue: Broker.queue, logger: quiet)
         try await withThrowingDiscardingTaskGroup { group in

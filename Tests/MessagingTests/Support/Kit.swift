@@ -135,7 +135,7 @@ struct Kit: Sendable {
         }
     }
 
-    /// Runs a consumer of analytics' queue while `body` runs, and ends it in the middle of whatever it does then.
+    /// Runs a consumer of transaction's queue while `body` runs, and ends it in the middle of whatever it does then.
     func withConsumer(
         _ broker: AMQPConfiguration,
         _ handlers: EventHandlers,
