@@ -13,7 +13,7 @@ public struct EventHandlers: Sendable {
         package let handle: Handle
     }
 
-    package internal(set) var entries: [EventType: Entry] = [:]
+    package private(set) var entries: [EventType: Entry] = [:]
 
     /// Starts without handlers.
     public init() {}
@@ -32,6 +32,13 @@ public struct EventHandlers: Sendable {
                 throw EventProblem.undecodableData
             }
             try await handle(Event(attributes: attributes, data: data), transaction)
+        }
+    }
+
+    /// Hears kinds without doing anything: for made-up services, since one that does not hear all its kinds does not start.
+    package mutating func ignore(_ types: some Sequence<EventType>) {
+        for type in types where self.entries[type] == nil {
+            self.entries[type] = Entry(majorVersion: 1) { _, _, _ in }
         }
     }
 

@@ -66,10 +66,7 @@ struct RuntimeTests {
             handlers.on(WalletCredited.self) { event, transaction in
                 try await transaction.enqueue("count", key: event.attributes.id.lowercased)
             }
-            // A service handles everything that it hears, or it does not start.
-            for type in EventCatalogue.types(consumedBy: .transaction) where type != WalletCredited.type {
-                handlers.entries[type] = EventHandlers.Entry(majorVersion: 1) { _, _, _ in }
-            }
+            handlers.ignore(EventCatalogue.types(consumedBy: .transaction))
             return MessagingRuntime.Plan(handlers: handlers, jobs: [JobDefinition("count", run: job)])
         }
     }

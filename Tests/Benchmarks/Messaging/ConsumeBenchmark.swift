@@ -12,7 +12,7 @@ struct ConsumeBenchmark {
     let settings: Settings
     let repeatNumber: Int
 
-    private static let queue = "analytics.p0"
+    private static let queue = "transaction.p0"
 
     func run() async throws {
         try await Ground.with { ground in
@@ -99,7 +99,7 @@ struct ConsumeBenchmark {
     private func consume(_ ground: Ground) async throws -> Consumed {
         try await ground.database.psql("TRUNCATE inbox, effects")
         try await ground.database.psql("CHECKPOINT")
-        let runtime = ground.runtime(.analytics, Self.handlers)
+        let runtime = ground.runtime(.transaction, Self.handlers)
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { try await runtime.run() }
             try await eventually("all events", within: .seconds(240), every: .milliseconds(250)) {
@@ -118,9 +118,7 @@ struct ConsumeBenchmark {
                 "INSERT INTO effects (user_id, amount) VALUES (\(event.data.userID), \(event.data.amount))"
             )
         }
-        handlers.on(TransactionCompleted.self) { _, _ in }
-        handlers.on(TransactionFailed.self) { _, _ in }
-        handlers.on(TransactionReversed.self) { _, _ in }
+        handlers.ignore(EventCatalogue.types(consumedBy: .transaction))
         return handlers
     }
 

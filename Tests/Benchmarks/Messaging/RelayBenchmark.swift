@@ -15,7 +15,7 @@ struct RelayBenchmark {
     /// As many unconfirmed messages as the relay's publisher allows itself.
     private static let window = 100
     /// Where the events end up beside the event log.
-    private static let queues = ["analytics.p0", "notification.p0", "transaction.p0"]
+    private static let queues = ["notification.p0", "transaction.p0"]
 
     func run() async throws {
         try await Ground.with { ground in
@@ -56,11 +56,7 @@ struct RelayBenchmark {
 
     private static var handlers: EventHandlers {
         var handlers = EventHandlers()
-        handlers.on(UserErased.self) { _, _ in }
-        handlers.on(CustomerCreated.self) { _, _ in }
-        handlers.on(CustomerVerified.self) { _, _ in }
-        handlers.on(ProviderAccountOpened.self) { _, _ in }
-        handlers.on(ProviderPaymentReceived.self) { _, _ in }
+        handlers.ignore(EventCatalogue.types(consumedBy: .account))
         return handlers
     }
 
