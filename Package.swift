@@ -142,7 +142,7 @@ let layers: [Target] = [
         [contracts, "Primitives", "Postgres", "AMQP", "EventLoops", logging, lifecycle, metrics, crypto, collections]
     ),
     // 5: what every service is made of
-    shared("Sealing", ["Primitives", crypto, cryptoExtras]),
+    shared("Sealing", ["EventLoops", "Primitives", crypto, cryptoExtras]),
     shared("AnchorClient", ["Primitives", asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
     shared("ObjectStorage", ["Primitives", asyncHTTPClient, crypto, nioCore, nioHTTP1, nioPosix]),
     shared(

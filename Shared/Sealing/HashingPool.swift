@@ -1,3 +1,4 @@
+import EventLoops
 import Foundation
 
 /// A few threads of its own for work that takes tens of milliseconds, with a bound on what may wait.
@@ -20,12 +21,7 @@ final class HashingPool: @unchecked Sendable {
     init(threads: Int, queueLimit: Int) {
         self.queueLimit = queueLimit
         for index in 0..<threads {
-            let thread = Thread {
-                // Set from inside: from outside it would not reach the operating system's name.
-                Thread.current.name = "pin-hash-\(index)"
-                self.work()
-            }
-            thread.start()
+            SideThread.start(name: "pin-hash-\(index)") { self.work() }
         }
     }
 
