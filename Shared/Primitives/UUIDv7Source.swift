@@ -3,7 +3,9 @@ import Glibc
 
 /// Time-ordered ids (RFC 9562 version 7): milliseconds, a 12-bit counter, 62 random bits.
 ///
-/// Ids of one source strictly ascend, also when the clock stands still or goes back. Keep one source per process.
+/// Ids of one source strictly ascend, also when the clock stands still or goes back a little. A clock that goes back by
+/// more was wrong before, and ids follow it: else all of them would claim the wrong time for as long as it was ahead. Keep
+/// one source per process.
 public final class UUIDv7Source: IdentifierSource, @unchecked Sendable {
     // Sendable: everything mutable is only touched inside `lock`.
     private let clock: any TimeSource
@@ -15,6 +17,8 @@ public final class UUIDv7Source: IdentifierSource, @unchecked Sendable {
     /// `getentropy` gives at most 256 bytes at a time.
     private static let blockSize = 32
     private static let counterBits: UInt64 = 12
+    /// So far, in milliseconds, a clock may go back and ids still ascend.
+    private static let smallStep: UInt64 = 10_000
 
     /// Makes a source that reads the time from `clock`.
     public init(clock: any TimeSource = SystemClock()) { self.clock = clock }
@@ -26,7 +30,8 @@ public final class UUIDv7Source: IdentifierSource, @unchecked Sendable {
     }
 
     private func make(at milliseconds: UInt64) -> UUID {
-        if milliseconds > self.newest >> Self.counterBits {
+        let newest = self.newest >> Self.counterBits
+        if milliseconds > newest || milliseconds + Self.smallStep < newest {
             // A random start makes ids of several processes hard to guess; its top bit is left free for counting.
             self.newest = milliseconds << Self.counterBits | self.draw() & 0x7ff
         } else {
