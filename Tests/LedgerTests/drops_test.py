@@ -58,7 +58,9 @@ def arrive(s, ids, now=NOON, outcome="completed"):
     equal(L.settle(s.worker, [(i, outcome) for i in ids], now), [outcome] * len(ids))
 
 
-def later(c): c.execute("SELECT pg_sleep(random() * .03)")
+def later(c, turn):
+    """Some time later; further apart each turn, until on a busy machine too neither side is always first."""
+    c.execute("SELECT pg_sleep(random() * .03 * (1 + %s / 5.0))", [turn])
 
 
 def until_waiting(s):
@@ -418,7 +420,8 @@ def _(s):
         _, ann = s.user(funds=1000)
         people = [s.user()[1] for _ in range(12)]
         drop, _ = created(s, ann, 50, 20)
-        jobs = [lambda c, p=p: later(c) or claim(c, p, drop)[0] for p in people] + [lambda c: later(c) or end(c, ann, drop)] * 2
+        jobs = [lambda c, p=p: later(c, turn) or claim(c, p, drop)[0] for p in people]
+        jobs += [lambda c: later(c, turn) or end(c, ann, drop)] * 2
         got = together(s.database, jobs, connections=14)
         paid = got.count("accepted")
         equal(sorted(g for g in got if g not in ("accepted",)), sorted(["drop_ended"] * (13 - paid) + ["ended"]))
