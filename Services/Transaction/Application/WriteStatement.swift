@@ -103,7 +103,10 @@ struct WriteStatement: Sendable {
                 } else {
                     moneyIn = try moneyIn.adding(amount)
                 }
-                rows.append(try Self.cells(named, \.nairaText))
+                var cells = try Self.cells(named, \.nairaText)
+                // As wide as the column: to the minute.
+                cells[0] = String(cells[0].prefix("yyyy-MM-dd HH:mm".count))
+                rows.append(cells)
             }
         }
         let name = try await self.names.usernames(of: [user.uuid])[user.uuid]
@@ -118,7 +121,7 @@ struct WriteStatement: Sendable {
                 Document.Field("Closing balance", statement.closing.nairaText),
             ],
             columns: [
-                Document.Column("Date", share: 92), Document.Column("Description", share: 120),
+                Document.Column("Date", share: 104), Document.Column("Description", share: 108),
                 Document.Column("Reference", share: 172), Document.Column("Money in", share: 70, .trailing),
                 Document.Column("Money out", share: 70, .trailing), Document.Column("Balance", share: 76, .trailing),
             ],
