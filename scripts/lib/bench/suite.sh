@@ -78,6 +78,8 @@ start_suite() {
 check_ledgers() {
     local database url found broken=0
     for database in transfa_transaction "$reference_database"; do
+        # Loaded within minutes: without statistics the check would read whole tables for each row.
+        psql "${TRANSFA_TEST_POSTGRES_URL/\/postgres\?/\/$database?}" -Xq -c ANALYZE
         url=$(database_url WORKER_DATABASE_URL)
         found=$(psql "${url/transfa_transaction/$database}" -XAtq -c 'SELECT name, detail FROM check_invariants()')
         if [[ -n $found ]]; then
