@@ -48,6 +48,9 @@ final class Gate: Sendable {
 
     var commandsInFlight: Int { self.state.withLock { $0.commandsInFlight } }
 
+    /// Whether some of them are still to be handed to hiredis.
+    var hasQueue: Bool { self.state.withLock { !$0.queue.isEmpty } }
+
     /// Queues the commands, or answers at once when they cannot be sent.
     func submit(_ submission: Submission) {
         let count = submission.commands.count

@@ -3,13 +3,13 @@ public import Logging
 
 /// One shared connection to Redis.
 ///
-/// Commands of all callers are pipelined on it. /// Redis is a cache here: while it is away every command fails at once with `unavailable`, and callers go on without
-/// it. Commands are sent in the order in which they were accepted; a caller that is cancelled gets its answer no later
-/// than the deadline.
+/// Commands of all callers are pipelined on it. Redis is a cache here: while it is away every command fails at once
+/// with `unavailable`, and callers go on without it. Commands are sent in the order in which they were accepted; a
+/// caller that is cancelled gets its answer no later than the deadline.
 public final class RedisClient: Sendable {
     private let configuration: RedisConfiguration
     private let logger: Logger
-    private let gate: Gate
+    let gate: Gate
 
     /// Makes a client that connects once `run()` is called.
     public init(configuration: RedisConfiguration, logger: Logger) {
