@@ -47,7 +47,7 @@ public struct Document: Sendable, Hashable {
     public var columns: [Column]
     /// The rows, each with a text per column.
     ///
-    /// What is too wide is cut.
+    /// What is too wide goes on in further lines, four at the most; amounts become smaller instead.
     public var rows: [[String]]
     /// At the foot of each page, beside its number.
     public var note: String

@@ -1,6 +1,6 @@
 import Contracts
 import EventLoops
-import Foundation
+package import Foundation
 import Logging
 import Postgres
 import Primitives
@@ -17,12 +17,13 @@ struct BatchProcessor: Sendable {
     private let days = RememberedDays()
 
     /// How a batch ended for one event.
-    private enum Outcome: String {
+    enum Outcome: String {
         case handled
         case parked
     }
 
-    private struct Record {
+    /// What the inbox is told of an event.
+    struct Record {
         let event: IncomingEvent
         let outcome: Outcome
         let microseconds: Int32
@@ -38,6 +39,7 @@ struct BatchProcessor: Sendable {
         var backoff = Backoff()
         var slowRuns = 0
         while !events.isEmpty {
+            let start = ContinuousClock.now
             do {
                 return try await self.attempt(events)
             } catch {
@@ -50,7 +52,8 @@ struct BatchProcessor: Sendable {
                     self.logger.notice("batch repeated", metadata: ["error": "\(Self.code(of: error))"])
                     try await Task.sleep(for: backoff.next())
                 } else if let event = events.first, events.count == 1 {
-                    return try await self.park(event, reason: Self.code(of: error))
+                    let took = ContinuousClock.now - start
+                    return try await self.park(event, reason: Self.code(of: error), after: took)
                 } else {
                     for event in events { try await self.process([event]) }
                     return
@@ -60,7 +63,13 @@ struct BatchProcessor: Sendable {
     }
 
     /// Puts an event aside without running its handler.
-    func park(_ event: IncomingEvent, reason: String) async throws {
+    ///
+    /// - Parameters:
+    ///   - event: The event.
+    ///   - reason: A code.
+    ///   - duration: How long its handler ran before it failed; nil when it was not run.
+    /// - Throws: `CancellationError`.
+    func park(_ event: IncomingEvent, reason: String, after duration: Duration? = nil) async throws {
         self.logger.error(
             "event parked",
             metadata: [
@@ -74,6 +83,7 @@ struct BatchProcessor: Sendable {
                     guard try await transaction.query(Self.known([event])).isEmpty else { return }
                     let remembered = try RememberedDays.times(try await transaction.query(RememberedDays.statement))
                     try await Self.insertParked(event, reason: reason, transaction)
+                    try await Self.noteTry(of: event, duration, reason: reason, transaction)
                     let record = Record(event: event, outcome: .parked, microseconds: 0)
                     try await Self.insertRecords([record], remembered, transaction)
                 }
@@ -107,6 +117,7 @@ struct BatchProcessor: Sendable {
                     records.append(Record(event: event, outcome: .parked, microseconds: 0))
                 } else if let problem = self.problem(with: event, remembered) {
                     try await Self.insertParked(event, reason: problem.rawValue, transaction)
+                    try await Self.noteTry(of: event, nil, reason: problem.rawValue, transaction)
                     parkedSubjects.insert(subject)
                     records.append(Record(event: event, outcome: .parked, microseconds: 0))
                 } else {
@@ -124,7 +135,8 @@ struct BatchProcessor: Sendable {
         self.database.wake()
     }
 
-    private func handle(_ event: IncomingEvent, _ transaction: EventTransaction) async throws -> Int32 {
+    /// Runs the handler of an event; how long it took, in microseconds.
+    func handle(_ event: IncomingEvent, _ transaction: EventTransaction) async throws -> Int32 {
         // Bound to types we do not listen to only by an older version of ourselves: nothing to do.
         guard let entry = self.handlers.entries[event.attributes.type] else { return 0 }
         let start = ContinuousClock.now
@@ -133,7 +145,8 @@ struct BatchProcessor: Sendable {
         return Int32(clamping: Int64((ContinuousClock.now - start) / .microseconds(1)))
     }
 
-    private func problem(with event: IncomingEvent, _ remembered: Range<Int64>) -> EventProblem? {
+    /// Why an event must not be handled; nil when it may.
+    func problem(with event: IncomingEvent, _ remembered: Range<Int64>) -> EventProblem? {
         guard event.isMade(within: remembered) else { return .beyondDedupeWindow }
         guard let entry = self.handlers.entries[event.attributes.type] else { return nil }
         return event.attributes.majorVersion == entry.majorVersion ? nil : .unknownVersion
@@ -141,12 +154,14 @@ struct BatchProcessor: Sendable {
 
     // MARK: What is there
 
-    private static func lockParkedKeys(_ events: [IncomingEvent]) -> SQL {
+    /// Locks the parked keys among the events' subjects.
+    static func lockParkedKeys(_ events: [IncomingEvent]) -> SQL {
         let subjects = Array(Set(events.map(\.attributes.subject)))
         return "SELECT subject FROM parked_keys WHERE subject = ANY(\(subjects)) ORDER BY subject FOR UPDATE"
     }
 
-    private static func known(_ events: [IncomingEvent]) -> SQL {
+    /// Which events the inbox has.
+    static func known(_ events: [IncomingEvent]) -> SQL {
         "SELECT id FROM known_events(\(events.map(\.attributes.id))) AS k(id)"
     }
 
@@ -180,8 +195,24 @@ struct BatchProcessor: Sendable {
         )
     }
 
+    private static func noteTry(
+        of event: IncomingEvent,
+        _ duration: Duration?,
+        reason: String,
+        _ transaction: EventTransaction
+    ) async throws {
+        let took = duration.map { Int64($0 / .microseconds(1)) }
+        // Delivered again it is parked already, and was not tried again.
+        try await transaction.stage(
+            """
+            INSERT INTO parked_tries (event_id, number, tried_at, microseconds, error)
+            VALUES (\(event.attributes.id), 1, \(transaction.now), \(took), \(reason)) ON CONFLICT DO NOTHING
+            """
+        )
+    }
+
     /// Parked events that no partition has room for are known by their row among the parked alone.
-    private static func insertRecords(
+    static func insertRecords(
         _ all: [Record],
         _ remembered: Range<Int64>,
         _ transaction: EventTransaction
@@ -227,5 +258,17 @@ struct BatchProcessor: Sendable {
         if let problem = error as? EventProblem { return problem.rawValue }
         if let error = PostgresError.first(in: error) { return "database_\(error.sqlState ?? "error")" }
         return String(describing: Swift.type(of: error))
+    }
+}
+
+extension MessagingOperations {
+    /// Handles events as the consumer of a queue does, without one; for tests of services.
+    package func consume(_ bodies: [Data]) async throws {
+        let processor = BatchProcessor(
+            handlers: self.parking.handlers,
+            database: self.database,
+            logger: self.parking.logger
+        )
+        try await processor.process(bodies.compactMap { IncomingEvent(body: $0) })
     }
 }

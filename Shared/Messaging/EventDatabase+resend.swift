@@ -8,15 +8,20 @@ extension EventDatabase {
     ///
     /// - Returns: How many events.
     func resend(sentWithin span: Duration) async throws -> Int {
-        let count = try await self.client.withTransaction { sql in
-            try await sql.execute(
-                """
+        try await self.transaction(cause: Cause()) { try await Self.resend(sentWithin: span, in: $0) }
+    }
+
+    /// The same in a transaction, whose commit wakes the relay.
+    static func resend(sentWithin span: Duration, in transaction: EventTransaction) async throws -> Int {
+        let rows = try await transaction.query(
+            """
+            WITH again AS (
                 UPDATE outbox SET sent_at = NULL
-                WHERE sent_at > clock_timestamp() - \(span.wholeMilliseconds) * interval '1 millisecond'
-                """
+                WHERE sent_at > clock_timestamp() - \(span.wholeMilliseconds) * interval '1 millisecond' RETURNING 1
             )
-        }
-        self.wake()
-        return Int(count)
+            SELECT count(*) FROM again
+            """
+        )
+        return Int(try rows.first?.decode(Int64.self) ?? 0)
     }
 }

@@ -23,16 +23,30 @@ public struct EventHandlers: Sendable {
         _ type: Payload.Type,
         _ handle: @escaping @Sendable (Event<Payload>, EventTransaction) async throws -> Void
     ) {
-        precondition(self.entries[Payload.type] == nil, "two handlers for \(Payload.type.rawValue)")
-        self.entries[Payload.type] = Entry(majorVersion: Payload.majorVersion) { attributes, body, transaction in
-            let data: Payload
-            do {
-                data = try EventEnvelope.data(Payload.self, in: body)
-            } catch {
-                throw EventProblem.undecodableData
+        self.register(
+            Payload.type,
+            Entry(majorVersion: Payload.majorVersion) { attributes, body, transaction in
+                try await handle(try Self.event(attributes, body), transaction)
             }
-            try await handle(Event(attributes: attributes, data: data), transaction)
+        )
+    }
+
+    mutating func register(_ type: EventType, _ entry: Entry) {
+        precondition(self.entries[type] == nil, "two handlers for \(type.rawValue)")
+        self.entries[type] = entry
+    }
+
+    /// The event with its data read.
+    ///
+    /// - Throws: `EventProblem.undecodableData`.
+    static func event<Payload: EventData>(_ attributes: EventAttributes, _ body: Data) throws -> Event<Payload> {
+        let data: Payload
+        do {
+            data = try EventEnvelope.data(Payload.self, in: body)
+        } catch {
+            throw EventProblem.undecodableData
         }
+        return Event(attributes: attributes, data: data)
     }
 
     /// Hears kinds without doing anything: for made-up services, since one that does not hear all its kinds does not start.
@@ -40,6 +54,15 @@ public struct EventHandlers: Sendable {
         for type in types where self.entries[type] == nil {
             self.entries[type] = Entry(majorVersion: 1) { _, _, _ in }
         }
+    }
+
+    /// Puts another rule in the place of a handler: for tests of what a dry run says about it.
+    package mutating func replace<Payload: EventData>(
+        _ type: Payload.Type,
+        _ handle: @escaping @Sendable (Event<Payload>, EventTransaction) async throws -> Void
+    ) {
+        self.entries[Payload.type] = nil
+        self.on(type, handle)
     }
 
     /// The kinds that have a handler.

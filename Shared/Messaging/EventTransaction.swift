@@ -54,6 +54,9 @@ public struct EventTransaction: Sendable {
     /// The service's clock.
     public var now: Date { self.tools.clock.now }
 
+    /// A value as its text is stored: JSON with sorted keys.
+    func json(_ value: some Encodable) throws -> String { try self.tools.encode(value) }
+
     /// A new UUIDv7.
     public func makeID() -> UUID { self.tools.ids.next() }
 
@@ -137,7 +140,8 @@ public struct EventTransaction: Sendable {
         )
     }
 
-    /// Runs a job of this kind and key again, now, whether it is done, waiting or new; a running one is left alone.
+    /// Runs a job of this kind and key again, now, whether it is done, waiting or new; a running one is left alone, and in
+    /// a replay without effects any that exists.
     public func requeue(_ kind: JobKind, key: String, subject: String? = nil) async throws {
         let now = self.tools.clock.now
         try await self.stage(
@@ -147,7 +151,7 @@ public struct EventTransaction: Sendable {
                 \(self.cause.correlationID), \(self.cause.causationID), \(self.cause.traceparent), \(now))
             ON CONFLICT (kind, key) DO UPDATE
             SET state = 'queued', due_at = excluded.due_at, finished_at = NULL
-            WHERE jobs.state <> 'running'
+            WHERE jobs.state <> 'running' AND coalesce(current_setting('transfa.effects', true), '') <> 'off'
             """
         )
     }

@@ -21,7 +21,8 @@ enum Housekeeping {
                 try await transaction.stage(
                     """
                     UPDATE jobs SET state = 'queued', due_at = transfa_now(), last_error = 'lease_expired',
-                        lease_owner = NULL, lease_until = NULL
+                        lease_owner = NULL, lease_until = NULL,
+                        runs = with_run(runs, attempts, started_at, transfa_now(), 'lease_expired', 'lease_expired')
                     WHERE state = 'running' AND lease_until < (SELECT transfa_now())
                     """
                 )
@@ -32,6 +33,11 @@ enum Housekeeping {
                     DELETE FROM jobs WHERE id IN (
                         SELECT id FROM jobs WHERE finished_at < transfa_now() - \(Int32(retention.jobDays)) * interval '1 day'
                             AND state IN ('done', 'cancelled', 'skipped') LIMIT 10000)
+                    """
+                )
+                try await transaction.stage(
+                    """
+                    DELETE FROM parked_retries WHERE ended_at < transfa_now() - \(Int32(retention.jobDays)) * interval '1 day'
                     """
                 )
                 try await transaction.stage(

@@ -15,8 +15,19 @@ struct IncomingEvent: Sendable {
         else {
             return nil
         }
+        self.init(attributes, body)
+    }
+
+    private init(_ attributes: EventAttributes, _ body: Data) {
         self.attributes = attributes
         self.body = body
+    }
+
+    /// The same event, handled again: its handler sees by which replay.
+    func replayed(by id: UUID) -> IncomingEvent {
+        var attributes = self.attributes
+        attributes.replayid = id
+        return IncomingEvent(attributes, self.body)
     }
 
     /// Whether its id was made in a range of times, in milliseconds since 1970.

@@ -8,7 +8,8 @@ import ServiceLifecycle
 struct JobRunner: Sendable {
     let definition: JobDefinition
     let database: EventDatabase
-    let committed: WakeSignal
+    /// Wakes it when there may be a job of its kind.
+    let due: WakeSignal
     let logger: Logger
 
     /// Names this process as the owner of leases; together with the attempt it names the run.
@@ -16,10 +17,8 @@ struct JobRunner: Sendable {
 
     /// How long an idle runner sleeps when nothing wakes it.
     static let poll = Duration.milliseconds(500)
-    /// How long it lets jobs gather when there were fewer than a batch holds.
-    ///
-    /// Every commit of the service wakes the runners of all kinds. Without this pause they would ask the database all
-    /// the time, and find one job or none.
+    /// How long it lets jobs gather when there were fewer than a batch holds: a lease and an end for each single job would
+    /// cost more than the job.
     static let gathering = Duration.milliseconds(20)
 
     /// Runs until the service shuts down gracefully; the batches under way are finished first.
@@ -29,7 +28,7 @@ struct JobRunner: Sendable {
         await withDiscardingTaskGroup { group in
             let slots = Slots(self.definition.concurrency)
             while !Task.isCancelled && !Task.isShuttingDownGracefully {
-                let seen = self.committed.generation
+                let seen = self.due.generation
                 guard await slots.take() else { continue }
                 let jobs = await self.lease()
                 if jobs.isEmpty {
@@ -41,8 +40,11 @@ struct JobRunner: Sendable {
                     }
                 }
                 guard jobs.count < self.definition.batch else { continue }
-                try? await Task.sleep(for: Self.gathering)
-                if jobs.isEmpty { await self.committed.wait(after: seen, upTo: Self.poll) }
+                if jobs.isEmpty {
+                    await self.due.wait(after: seen, upTo: Self.poll)
+                } else {
+                    try? await Task.sleep(for: Self.gathering)
+                }
             }
         }
     }

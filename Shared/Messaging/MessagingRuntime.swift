@@ -16,12 +16,20 @@ public struct MessagingRuntime: Service {
         public var jobs: [JobDefinition]
         /// What happens by the clock.
         public var schedules: [Schedule]
+        /// What is derived from events alone; `handlers` must hear them.
+        public var projections: [Projection]
 
         /// Puts a plan together.
-        public init(handlers: EventHandlers = .init(), jobs: [JobDefinition] = [], schedules: [Schedule] = []) {
+        public init(
+            handlers: EventHandlers = .init(),
+            jobs: [JobDefinition] = [],
+            schedules: [Schedule] = [],
+            projections: [Projection] = []
+        ) {
             self.handlers = handlers
             self.jobs = jobs
             self.schedules = schedules
+            self.projections = projections
         }
     }
 
@@ -77,10 +85,15 @@ public struct MessagingRuntime: Service {
         self.management = management
         self.retention = retention
         self.logger = logger
-        self.plan = plan(self.requests, self.work)
+        var all = plan(self.requests, self.work)
+        let projections = Projections(all.projections, database: self.work)
+        if !all.projections.isEmpty { all.jobs.append(CleanProjections(projections: projections).definition) }
+        self.plan = all
         self.operations = MessagingOperations(
+            service: service,
             database: self.work,
-            parking: Parking(handlers: self.plan.handlers, database: self.work, logger: logger)
+            parking: Parking(handlers: self.plan.handlers, database: self.work, logger: logger),
+            projections: projections
         )
         let expected = Set(EventCatalogue.types(consumedBy: service))
         precondition(
@@ -127,24 +140,27 @@ public struct MessagingRuntime: Service {
             logger: self.logger
         )
         let owner = self.work.tools.ids.next()
+        let due = Dictionary(uniqueKeysWithValues: self.plan.jobs.map { ($0.kind, WakeSignal()) })
+        let watch = JobWatch(database: self.work, committed: self.committed, due: due, logger: self.logger)
         await withDiscardingTaskGroup { group in
             for definition in self.plan.jobs {
                 let runner = JobRunner(
                     definition: definition,
                     database: self.work,
-                    committed: self.committed,
+                    due: due[definition.kind] ?? self.committed,
                     logger: self.logger,
                     owner: owner
                 )
                 group.addTask { await runner.run() }
             }
-            await self.runUntilShutdown(scheduler, guardian)
+            await self.runUntilShutdown(scheduler, guardian, watch)
         }
     }
 
-    private func runUntilShutdown(_ scheduler: Scheduler, _ guardian: TopologyGuardian) async {
+    private func runUntilShutdown(_ scheduler: Scheduler, _ guardian: TopologyGuardian, _ watch: JobWatch) async {
         await withDiscardingTaskGroup { group in
             group.addTask { await scheduler.run() }
+            group.addTask { await watch.run() }
             for queue in Topology.queues(of: self.service) {
                 group.addTask {
                     // Before that there may be no queue.

@@ -3,8 +3,13 @@ public import Postgres
 
 /// The tables that every service's database has.
 public enum MessagingSchema {
-    /// The migrations to run before a service's own.
-    public static func migrations() throws -> [Migration] {
-        try Migration.load(directory: Bundle.module.bundleURL.appendingPathComponent("Migrations"), set: "messaging")
+    /// All migrations of a database: those of messaging, a service's own, those of the audit.
+    ///
+    /// - Throws: What reading the files throws.
+    public static func migrations(around own: [Migration] = []) throws -> [Migration] {
+        let folder = Bundle.module.bundleURL.appendingPathComponent("Migrations")
+        let audit = folder.appendingPathComponent("Audit")
+        return try Migration.load(directory: folder, set: "messaging") + own
+            + Migration.load(directory: audit, set: "audit")
     }
 }

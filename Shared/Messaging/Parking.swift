@@ -1,22 +1,11 @@
 import Contracts
+import EventLoops
 import Foundation
 import Logging
 import Postgres
 import Primitives
 
-/// What became of a retry.
-public enum ParkedRetry: Sendable, Equatable {
-    /// All waiting events were applied, this many.
-    case applied(Int)
-    /// This many were applied, then one failed again and stays first.
-    case failedAgain(applied: Int, reason: String)
-    /// Another retry of the subject is under way.
-    case refused
-    /// Nothing is parked there.
-    case nothingParked
-}
-
-/// Retries parked events of one subject, in order.
+/// Retries parked events of one subject, in order, at most once per decision.
 struct Parking: Sendable {
     let handlers: EventHandlers
     let database: EventDatabase
@@ -26,39 +15,76 @@ struct Parking: Sendable {
     private static let repeats = 5
 
     /// Applies and removes one event per transaction; the key goes when nothing waits any more.
-    func retry(subject: String) async throws -> ParkedRetry {
+    ///
+    /// A decision that has ended already does nothing and has the same answer; one that was cut off goes on.
+    func retry(_ decision: RetryDecision) async throws -> ParkedRetry {
+        if let known = try await self.database.client.withConnection({ try await decision.answer(on: $0) }) {
+            return known
+        }
         // A connection of its own: with it ends the lock, however this ends.
-        try await self.database.client.withSession { connection in
+        return try await self.database.client.withSession { connection in
             let locked = try await connection.query(
-                "SELECT pg_try_advisory_lock(hashtextextended('parked:' || \(subject), 0))"
+                "SELECT pg_try_advisory_lock(hashtextextended('parked:' || \(decision.subject), 0))"
             )
             guard try locked.first?.decode(Bool.self) == true else { return .refused }
-            return try await self.applyAll(subject)
+            // Whoever had the lock a moment ago may have ended this very decision.
+            if let known = try await decision.answer(on: connection) { return known }
+            let wasParked = try await self.database.transaction(cause: decision.cause) { transaction in
+                try await decision.open(in: transaction)
+            }
+            let result = try await self.applyAll(decision)
+            return try await self.database.transaction(cause: decision.cause) { transaction in
+                try await decision.close(result, isAct: wasParked, in: transaction)
+            }
         }
     }
 
-    /// Drops the first waiting event of a subject for good; the operators' audit says why.
-    func discard(subject: String, event: UUID) async throws -> Bool {
-        try await self.database.transaction(cause: Cause()) { transaction in
-            let removed = try await transaction.query(
-                "DELETE FROM parked_events WHERE subject = \(subject) AND id = \(event) RETURNING id"
-            )
-            guard !removed.isEmpty else { return false }
-            try await transaction.stage(
-                "UPDATE inbox SET outcome = 'discarded' WHERE day = uuid_v7_day(\(event)) AND id = \(event)"
-            )
-            try await Self.removeKeyIfEmpty(subject, transaction)
-            return true
-        }
+    /// What was dropped, as the audit shows it.
+    ///
+    /// The event itself stays with its publisher and in the archive.
+    struct Discarded: Encodable, Sendable {
+        let event: String
+        let type: String
+        let reason: String
     }
 
-    private func applyAll(_ subject: String) async throws -> ParkedRetry {
+    /// Drops a waiting event of a subject for good; nil when it is not there.
+    func discard(subject: String, event: UUID, in transaction: EventTransaction) async throws -> Discarded? {
+        // A retry that is applying the event holds the key: afterwards there is nothing to drop.
+        try await Self.lockKey(subject, transaction)
+        let removed = try await transaction.query(
+            "DELETE FROM parked_events WHERE subject = \(subject) AND id = \(event) RETURNING type, reason"
+        )
+        guard let (type, reason) = try removed.first?.decode(String.self, String.self) else { return nil }
+        try await transaction.stage(
+            "UPDATE inbox SET outcome = 'discarded' WHERE day = uuid_v7_day(\(event)) AND id = \(event)"
+        )
+        try await Self.removeKeyIfEmpty(subject, transaction)
+        return Discarded(event: event.lowercased, type: type, reason: reason)
+    }
+
+    // MARK: Applying
+
+    private enum Step {
+        case applied
+        case empty
+    }
+
+    /// What is tried at the moment, for the note of its failure.
+    private struct Trial: Sendable {
+        let event: UUID
+        let since: ContinuousClock.Instant
+        let moment: Date
+    }
+
+    private func applyAll(_ decision: RetryDecision) async throws -> ParkedRetry {
         var applied = 0
         var repeats = 0
         var backoff = Backoff()
         while true {
+            let trial = Locked<Trial?>(nil)
             do {
-                switch try await self.applyFirst(subject) {
+                switch try await self.applyFirst(decision, trial) {
                 case .applied: applied += 1
                 case .empty: return applied == 0 ? .nothingParked : .applied(applied)
                 }
@@ -70,22 +96,18 @@ struct Parking: Sendable {
                     continue
                 }
                 let reason = BatchProcessor.code(of: error)
-                try await self.recordFailure(subject, reason: reason)
+                if let trial = trial.withLock({ $0 }) { try await self.note(trial, reason: reason) }
                 return .failedAgain(applied: applied, reason: reason)
             }
         }
     }
 
-    private enum Step {
-        case applied
-        case empty
-    }
-
-    private func applyFirst(_ subject: String) async throws -> Step {
-        try await self.database.client.withTransaction { sql in
+    private func applyFirst(_ decision: RetryDecision, _ trial: Locked<Trial?>) async throws -> Step {
+        let subject = decision.subject
+        return try await self.database.client.withTransaction { sql in
             let pipeline = StatementPipeline(sql)
             let own = EventTransaction(pipeline, cause: Cause(), tools: self.database.tools)
-            _ = try await own.query("SELECT 1 FROM parked_keys WHERE subject = \(subject) FOR UPDATE")
+            try await Self.lockKey(subject, own)
             let rows = try await own.query(
                 "SELECT id, body FROM parked_events WHERE subject = \(subject) ORDER BY position LIMIT 1"
             )
@@ -95,6 +117,7 @@ struct Parking: Sendable {
                 return .empty
             }
             let (id, body) = try row.decode(UUID.self, String.self)
+            trial.withLock { $0 = Trial(event: id, since: .now, moment: own.now) }
             guard let event = IncomingEvent(body: Data(body.utf8)) else { throw EventProblem.undecodableData }
             if let entry = self.handlers.entries[event.attributes.type] {
                 guard event.attributes.majorVersion == entry.majorVersion else { throw EventProblem.unknownVersion }
@@ -103,20 +126,24 @@ struct Parking: Sendable {
             }
             try await own.stage("DELETE FROM parked_events WHERE id = \(id)")
             try await own.stage("UPDATE inbox SET outcome = 'handled' WHERE day = uuid_v7_day(\(id)) AND id = \(id)")
+            try await own.stage("UPDATE parked_retries SET applied = applied + 1 WHERE id = \(decision.id)")
             try await pipeline.flush()
             return .applied
         }
     }
 
-    private func recordFailure(_ subject: String, reason: String) async throws {
+    private func note(_ trial: Trial, reason: String) async throws {
+        let took = Int64((ContinuousClock.now - trial.since) / .microseconds(1))
         try await self.database.transaction(cause: Cause()) { transaction in
             try await transaction.stage(
-                """
-                UPDATE parked_events SET attempts = attempts + 1, reason = \(reason)
-                WHERE position = (SELECT min(position) FROM parked_events WHERE subject = \(subject))
-                """
+                "UPDATE parked_events SET attempts = attempts + 1, reason = \(reason) WHERE id = \(trial.event)"
             )
+            try await transaction.query("SELECT note_try(\(trial.event), \(trial.moment), \(took), \(reason))")
         }
+    }
+
+    private static func lockKey(_ subject: String, _ transaction: EventTransaction) async throws {
+        try await transaction.query("SELECT 1 FROM parked_keys WHERE subject = \(subject) FOR UPDATE")
     }
 
     private static func removeKeyIfEmpty(_ subject: String, _ transaction: EventTransaction) async throws {

@@ -47,11 +47,12 @@ public struct ProviderCallLog<Failure: Error & CustomStringConvertible>: Sendabl
         try await self.database.transaction(cause: job.cause) { transaction in
             try await transaction.stage(
                 """
-                INSERT INTO provider_calls (reference, attempt, operation, started_at, deadline_at, correlation_id)
+                INSERT INTO provider_calls
+                    (reference, attempt, operation, started_at, deadline_at, correlation_id, job_id)
                 VALUES (\(reference), \(Int32(job.attempt)), \(operation), transfa_now(),
-                    transfa_now() + \(seconds) * interval '1 second', \(job.cause.correlationID))
+                    transfa_now() + \(seconds) * interval '1 second', \(job.cause.correlationID), \(job.id))
                 ON CONFLICT (reference, attempt) DO UPDATE SET started_at = excluded.started_at,
-                    deadline_at = excluded.deadline_at, ended_at = NULL, outcome = NULL
+                    deadline_at = excluded.deadline_at, ended_at = NULL, outcome = NULL, job_id = excluded.job_id
                 """
             )
         }

@@ -27,14 +27,6 @@ struct Relay: Sendable {
     private static let gathering = Duration.milliseconds(5)
     private static let election = Duration.seconds(1)
 
-    /// Rows of one read, as they go to the broker.
-    private struct Row {
-        let day: String
-        let attributes: EventAttributes
-        let data: String
-        let time: Date
-    }
-
     /// Runs until cancelled.
     func run() async {
         while !Task.isCancelled {
@@ -84,48 +76,21 @@ struct Relay: Sendable {
         }
     }
 
-    private func unsent(_ connection: PostgresConnection) async throws -> [Row] {
+    private func unsent(_ connection: PostgresConnection) async throws -> [OutboxRow] {
         try await connection.query(
             """
             SELECT day::text, id, type, version, subject, sequence, correlation_id, causation_id, traceparent,
                 happened_at, data
             FROM unsent_events(\(Self.batch))
             """
-        ).map { row in
-            let (day, id, type, version, subject, sequence, correlation, causation, trace, time, data) = try row.decode(
-                String.self,
-                UUID.self,
-                String.self,
-                Int16.self,
-                String.self,
-                Int64.self,
-                UUID?.self,
-                UUID?.self,
-                String?.self,
-                Date.self,
-                String.self
-            )
-            let attributes = EventAttributes(
-                id: id,
-                source: self.service.rawValue,
-                type: EventType(rawValue: type),
-                majorVersion: Int(version),
-                subject: subject,
-                time: Timestamp.text(time),
-                sequence: sequence,
-                traceparent: trace,
-                correlationid: correlation,
-                causationid: causation
-            )
-            return Row(day: day, attributes: attributes, data: data, time: time)
-        }
+        ).map { try OutboxRow($0, of: self.service) }
     }
 
     /// Whether all rows were confirmed.
     ///
     /// `topology` counts how often the broker's objects had been incomplete before. If that changed meanwhile, a queue may
     /// have been missing when its event was confirmed, and nothing is marked.
-    private func publish(_ rows: [Row], _ connection: PostgresConnection, _ topology: Int) async throws -> Bool {
+    private func publish(_ rows: [OutboxRow], _ connection: PostgresConnection, _ topology: Int) async throws -> Bool {
         let outcomes = await self.publisher.publish(try rows.map(Self.message), stoppingAtFailure: true)
         CrashPoint.reach("after_publish_before_mark")
         guard await self.guardian.breaks == topology else { return false }
@@ -143,32 +108,25 @@ struct Relay: Sendable {
         }
         Metrics.Counter(label: "messaging_client_sent_messages").increment(by: rows.count - unconfirmed)
         if unconfirmed > 0 {
-            self.logger.warning("events not confirmed, kept for later", metadata: ["count": "\(unconfirmed)"])
+            // The publisher of a service that stops waits for no confirm: nobody's fault.
+            let level: Logger.Level = Task.isCancelled ? .info : .warning
+            self.logger.log(level: level, "events not confirmed, kept for later", metadata: ["count": "\(unconfirmed)"])
             await self.guardian.suspect()
         }
         return unconfirmed == 0
     }
 
-    private static func message(_ row: Row) throws -> AMQPMessage {
+    private static func message(_ row: OutboxRow) throws -> AMQPMessage {
         let attributes = row.attributes
-        var headers: [String: AMQPValue] = [
-            "ce-id": .string(attributes.id.lowercased),
-            "ce-type": .string(attributes.type.rawValue),
-            "ce-source": .string(attributes.source),
-            "ce-subject": .string(attributes.subject),
-            "ce-sequence": .int64(attributes.sequence),
-        ]
-        if let trace = attributes.traceparent { headers["traceparent"] = .string(trace) }
-        if let correlation = attributes.correlationid { headers["ce-correlationid"] = .string(correlation.lowercased) }
         return AMQPMessage(
             exchange: Topology.exchange,
             routingKey: Topology.routingKey(type: attributes.type, subject: attributes.subject),
-            body: Array(try EventEnvelope.body(attributes, dataJSON: row.data)),
+            body: Array(try row.envelope()),
             messageID: attributes.id.lowercased,
             type: attributes.type.rawValue,
             timestamp: UInt64(max(0, row.time.timeIntervalSince1970)),
             contentType: EventEnvelope.contentType,
-            headers: headers
+            headers: EventHeaders.fields(attributes)
         )
     }
 }

@@ -20,6 +20,11 @@ public enum Topology {
         public let name: String
         /// Patterns of routing keys.
         public let bindings: [String]
+        /// Patterns that an earlier version had bound.
+        ///
+        /// Only what is written down as given up is unbound, never all that is not wanted: a replica of an older
+        /// version would take from a newer one what that has just begun to hear.
+        public let formerBindings: [String]
     }
 
     /// The partition of a subject: the first byte of its SHA-256, modulo 16.
@@ -43,14 +48,21 @@ public enum Topology {
     public static func queues(of service: ServiceName, count: Int = 1) -> [Queue] {
         precondition(count > 0 && self.partitions % count == 0, "the number of queues must divide \(self.partitions)")
         let types = EventCatalogue.types(consumedBy: service)
+        let former = EventCatalogue.types(formerlyConsumedBy: service)
         guard !types.isEmpty else { return [] }
-        if count == 1 {
-            return [Queue(name: "\(service.rawValue).p0", bindings: types.map { "*.\($0.rawValue)" })]
-        }
         return (0..<count).map { k in
-            let own = stride(from: k, to: self.partitions, by: count)
-            let bindings = own.flatMap { p in types.map { (p < 10 ? "0" : "") + "\(p).\($0.rawValue)" } }
-            return Queue(name: "\(service.rawValue).p\(k)", bindings: bindings)
+            Queue(
+                name: "\(service.rawValue).p\(k)",
+                bindings: self.patterns(of: types, queue: k, of: count),
+                formerBindings: self.patterns(of: former, queue: k, of: count)
+            )
+        }
+    }
+
+    private static func patterns(of types: [EventType], queue: Int, of count: Int) -> [String] {
+        if count == 1 { return types.map { "*.\($0.rawValue)" } }
+        return stride(from: queue, to: self.partitions, by: count).flatMap { p in
+            types.map { (p < 10 ? "0" : "") + "\(p).\($0.rawValue)" }
         }
     }
 

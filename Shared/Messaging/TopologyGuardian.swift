@@ -169,6 +169,9 @@ actor TopologyGuardian {
             for binding in queue.bindings {
                 try await admin.bind(queue: queue.name, exchange: Topology.exchange, routingKey: binding)
             }
+            for binding in queue.formerBindings {
+                try await admin.unbind(queue: queue.name, exchange: Topology.exchange, routingKey: binding)
+            }
         }
         // Last: who finds it may expect all queues.
         try await admin.declareQueue(Topology.eventLog, kind: .stream)

@@ -36,8 +36,7 @@ public struct Migrator: Sendable {
         configuration.applicationName = "transfa-migrator"
         configuration.statementTimeout = .zero
         configuration.settings = ["lock_timeout": "\(self.lockTimeout.milliseconds)"]
-        let quiet = Logger(label: "migrator") { _ in SwiftLogNoOpLogHandler() }
-        let client = PostgresClient(configuration: configuration, logger: logger ?? quiet)
+        let client = PostgresClient(configuration: configuration, logger: logger ?? Self.quiet)
         return try await client.withSession { connection in
             // The lock goes with the session.
             _ = try await connection.query("SELECT pg_advisory_lock(\(migrationLock))")
@@ -45,6 +44,37 @@ public struct Migrator: Sendable {
             return try await self.apply(texts, connection, logger)
         }
     }
+
+    /// What `run` would find, without changing anything.
+    ///
+    /// - Returns: Every migration of this migrator or of the database, with how it stands there.
+    /// - Throws: `MigrationError`, and `PostgresError` when the server cannot be reached.
+    public func look(url: String) async throws -> [MigrationStanding] {
+        let wanted = try self.checkedTexts().map(\.0)
+        var configuration = try PostgresConfiguration(url: url)
+        configuration.applicationName = "transfa-migrator"
+        let client = PostgresClient(configuration: configuration, logger: Self.quiet)
+        return try await client.withSession { connection in
+            var known: [MigrationStanding.Known] = []
+            let table = try await connection.query("SELECT to_regclass('schema_migrations') IS NOT NULL")
+            if try table[0].decode(Bool.self) {
+                known = try await connection.query(
+                    "SELECT set_name, version, name, sha256 FROM schema_migrations ORDER BY applied_at, set_name, version"
+                ).map { row in
+                    let (set, number, name, hash) = try row.decode(String.self, Int32.self, String.self, String.self)
+                    return MigrationStanding.Known(set: set, number: Int(number), name: name, hash: hash)
+                }
+            }
+            var hashes: [String] = []
+            for migration in wanted {
+                let sum: SQL = "SELECT encode(sha256(convert_to(\(migration.sql)::text, 'UTF8')), 'hex')"
+                hashes.append(try await connection.query(sum)[0].decode(String.self))
+            }
+            return MigrationStanding.all(of: Array(zip(wanted, hashes)), known: known)
+        }
+    }
+
+    private static let quiet = Logger(label: "migrator") { _ in SwiftLogNoOpLogHandler() }
 
     // MARK: Before the database is touched
 

@@ -3,10 +3,16 @@ import Primitives
 
 /// Several master keys for rotation: the first one wraps, all of them open.
 ///
-/// To rotate, put the new key in front, re-wrap what `needsRewrap` names, then take the old key away.
+/// To rotate, put the new key in front, wrap anew what `formerIDs` have wrapped, then take the old key away.
 public struct MasterKeyRing: Sendable {
     private let first: MasterKey
     private let byID: [String: MasterKey]
+
+    /// The ids of the keys that open and no longer wrap: what they have wrapped is to be wrapped anew.
+    public var formerIDs: [String] { self.byID.keys.filter { $0 != self.first.id }.sorted() }
+
+    /// The ids of all keys; the one that wraps comes first.
+    public var ids: [String] { [self.first.id] + self.formerIDs }
 
     /// Makes a ring.
     ///

@@ -19,19 +19,33 @@ public struct SealedField: Hashable, Sendable {
         key: DataKey,
         context: SealContext
     ) throws(SealingError) -> SealedField {
-        let bytes = try AEAD.seal(Array(plaintext.utf8), key: key.key, associated: context.associated)
-        return SealedField(bytes: bytes)
+        try Self.seal(bytes: Array(plaintext.utf8), key: key, context: context)
+    }
+
+    /// Seals the bytes of a file.
+    public static func seal(
+        bytes: [UInt8],
+        key: DataKey,
+        context: SealContext
+    ) throws(SealingError) -> SealedField {
+        SealedField(bytes: try AEAD.seal(bytes, key: key.key, associated: context.associated))
     }
 
     /// Opens it.
     ///
     /// - Throws: `SealingError` with `notAuthentic` under another key or context, or when a bit has changed.
     public func open(key: DataKey, context: SealContext) throws(SealingError) -> String {
-        let plain = try AEAD.open(self.bytes, key: key.key, associated: context.associated)
-        guard let text = String(validating: plain, as: UTF8.self) else {
+        guard let text = String(validating: try self.openBytes(key: key, context: context), as: UTF8.self) else {
             throw SealingError(.malformed, "the sealed bytes are no text")
         }
         return text
+    }
+
+    /// Opens what may be no text.
+    ///
+    /// - Throws: `SealingError` with `notAuthentic` under another key or context, or when a bit has changed.
+    public func openBytes(key: DataKey, context: SealContext) throws(SealingError) -> [UInt8] {
+        try AEAD.open(self.bytes, key: key.key, associated: context.associated)
     }
 
     /// Reads the text form.

@@ -1,5 +1,6 @@
 import AMQP
 import EventLoops
+import TestSupport
 import Testing
 
 @Suite("When the broker fails", .serialized)
@@ -10,7 +11,9 @@ struct BrokerFaultTests {
             try await own.broker.withVirtualHost { host in
                 try await host.admin { try await $0.declareQueue("q") }
                 var configuration = try host.configuration(heartbeat: 2)
-                configuration.callLimit = .seconds(3)
+                configuration.callLimit = .seconds(4)
+                // The broker's own tool needs seconds to start, twice, while the messages wait.
+                configuration.publishTimeout = .seconds(120)
                 try await host.withPublisher(configuration) { publisher in
                     #expect(await publisher.publish(message("before", to: "q")).isConfirmed)
                     try await own.control("set_vm_memory_high_watermark", "absolute", "1")
@@ -96,7 +99,7 @@ struct BrokerFaultTests {
             #expect(noFile?.code == .tlsFailed)
 
             var secure = try AMQPConfiguration(url: "amqps://localhost:\(own.tlsPort)?cacertfile=\(own.authorities)")
-            secure.heartbeat = .seconds(1)
+            secure.heartbeat = .seconds(3)
             let host = VirtualHost(broker: own.broker, name: "/")
             let inbox = Inbox()
             try await host.withPublisher(secure) { publisher in

@@ -40,7 +40,7 @@ struct NetworkFaultTests {
         try await Broker.shared().withVirtualHost { host in
             try await host.admin { try await $0.declareQueue("q") }
             try await Proxy.with(target: host.configuration().hosts[0].port) { proxy in
-                let configuration = try host.configuration(port: proxy.port, heartbeat: 1)
+                let configuration = try host.configuration(port: proxy.port, heartbeat: 2)
                 let inbox = Inbox()
                 try await host.withPublisher(configuration) { publisher in
                     try await host.withConsumer("q", configuration, inbox: inbox) { consumer in
@@ -54,12 +54,37 @@ struct NetworkFaultTests {
                             return
                         }
                         #expect(error.code == .heartbeatMissed)
-                        #expect(ContinuousClock.now - stalled < .seconds(5))
+                        // Two heartbeats, and as much again for a machine with other things to do.
+                        #expect(ContinuousClock.now - stalled < .seconds(8))
                         #expect(await publisher.publish(message("3", to: "q")).isConfirmed)
                         try await inbox.wait { $0.contains { $0.text == "3" } }
                         #expect(consumer.isConsuming)
                         #expect(proxy.acceptedCount == 4)
                     }
+                }
+            }
+        }
+    }
+
+    @Test("a publish that is not confirmed in time costs the connection, and the next goes over a new one")
+    func silence() async throws {
+        try await Broker.shared().withVirtualHost { host in
+            try await host.admin { try await $0.declareQueue("q") }
+            try await Proxy.with(target: host.configuration().hosts[0].port) { proxy in
+                // Heartbeats alone would notice nothing for two minutes.
+                var configuration = try host.configuration(port: proxy.port, heartbeat: 60)
+                // Long enough for a new connection and a disk that is busy: the third message has no more than this.
+                configuration.publishTimeout = .seconds(8)
+                try await host.withPublisher(configuration) { publisher in
+                    #expect(await publisher.publish(message("1", to: "q")).isConfirmed)
+                    proxy.stall()
+                    guard case .lost(let error) = await publisher.publish(message("2", to: "q")) else {
+                        Issue.record("the stalled connection confirmed a message")
+                        return
+                    }
+                    #expect(error.code == .timedOut)
+                    #expect(await publisher.publish(message("3", to: "q")).isConfirmed)
+                    #expect(proxy.acceptedCount == 2)
                 }
             }
         }
@@ -71,7 +96,8 @@ struct NetworkFaultTests {
             try await host.admin { try await $0.declareQueue("q", kind: .classic) }
             try await Proxy.with(target: host.configuration().hosts[0].port) { proxy in
                 var configuration = try host.configuration(port: proxy.port, heartbeat: 60)
-                configuration.callLimit = .seconds(1)
+                // The limit is also that of connecting.
+                configuration.callLimit = .seconds(4)
                 try await host.withPublisher(configuration) { publisher in
                     #expect(await publisher.publish(message("1", to: "q")).isConfirmed)
                     proxy.stall()

@@ -1,5 +1,6 @@
 import AMQP
 import EventLoops
+import TestSupport
 import Testing
 
 @Suite("Streams")

@@ -50,6 +50,57 @@ struct PDFTests {
         #expect(lines.last?.contains("Line number \(rows - 1)") == true)
     }
 
+    /// What a reader copies out of one column of a page, its lines put together.
+    private func column(_ bytes: [UInt8], from x: Int, width: Int) async throws -> String {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).pdf")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data(bytes).write(to: file)
+        let area = ["-x", "\(x)", "-y", "0", "-W", "\(width)", "-H", "842"]
+        let text = try await Command.run("pdftotext", ["-q", "-enc", "UTF-8"] + area + [file.path, "-"])
+        return text.split(whereSeparator: \.isWhitespace).joined()
+    }
+
+    @Test(
+        "a reference is never cut: it goes on in the next line, broken before a hyphen where it has one",
+        arguments: [
+            "trf-01932f5e-0000-7000-8000-000000000001", "sub-01932f5e-0000-7000-8000-000000000001-20261121",
+            "090405261121010705123456789012ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        ]
+    )
+    func reference(text: String) async throws {
+        var document = self.table(0)
+        document.columns = [
+            Document.Column("Date", share: 395), Document.Column("Reference", share: 116),
+        ]
+        document.rows = [["2026-11-21", text], ["2026-11-22", "short"]]
+        let bytes = try await PDFRenderer().render(document)
+        let column = try await self.column(bytes, from: 42 + 395, width: 116)
+        #expect(column.contains("Reference\(text)short"))
+        let page = try await self.pages(of: bytes)[0]
+        #expect(!page.contains("…"))
+        if text.hasPrefix("trf") { #expect(page.contains("trf-01932f5e-0000-7000\n")) }
+    }
+
+    @Test("rows of several lines are all there, each on one page", arguments: [30, 31, 33, 90])
+    func tallRows(rows: Int) async throws {
+        var document = self.table(0)
+        document.columns = [Document.Column("Text", share: 1), Document.Column("More", share: 9)]
+        document.rows = (0..<rows).map { ["row-\($0)-of-the-table-in-lines", "Line number \($0)"] }
+        let pages = try await self.pages(of: try await PDFRenderer().render(document))
+        let lines = pages.joined().split(separator: "\n").filter { $0.contains("Line number") }
+        #expect(lines.count == rows && pages.count > 1)
+        for (index, page) in pages.enumerated() { #expect(page.contains("Page \(index + 1) of \(pages.count)")) }
+    }
+
+    @Test("an amount is never cut or broken")
+    func amount() async throws {
+        var document = self.table(0)
+        document.columns = [Document.Column("Text", share: 443), Document.Column("Balance", share: 68, .trailing)]
+        document.rows = [["x", "₦92,233,720,368,547.07"]]
+        let page = try await self.pages(of: try await PDFRenderer().render(document))[0]
+        #expect(page.contains("₦92,233,720,368,547.07"))
+    }
+
     @Test("what is too wide is cut, and what breaks lines does not")
     func wide() async throws {
         var document = self.table(0)

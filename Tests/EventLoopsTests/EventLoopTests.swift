@@ -198,6 +198,22 @@ private func withLoop(_ body: (EventLoopThread) async throws -> Void) async reth
         #expect(try !Self.threadNames().contains(name))
     }
 
+    @Test("loops that are given up while they are being asked answer, and are there until they were asked")
+    func givenUp() async {
+        let answered = await withTaskGroup(of: Int.self) { group in
+            for number in 0..<400 {
+                group.addTask {
+                    let pinned = Pinned(EventLoopThread(name: "given-up"))
+                    pinned.loop.stop()
+                    await pinned.note(number)
+                    return await pinned.log.count
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(answered == 400)
+    }
+
     @Test("a blocking call on a side thread holds up neither the loop nor the pool")
     func sideThread() async {
         await withLoop { loop in

@@ -42,7 +42,12 @@ struct BatchTests {
             #expect(till.seen == [3])
             let reasons = try await kit.texts("SELECT reason FROM parked_events ORDER BY position")
             #expect(reasons == ["beyond_dedupe_window", "behind_parked_event", "beyond_dedupe_window"])
-            #expect(try await kit.parking(till.handlers()).retry(subject: old.lowercased) == .applied(2))
+            #expect(
+                try await kit.texts("SELECT error FROM parked_tries") == [
+                    "beyond_dedupe_window", "beyond_dedupe_window",
+                ]
+            )
+            #expect(try await kit.retry(old, till.handlers()) == .applied(2))
             #expect(try await kit.effects(of: old) == [1, 2])
         }
     }

@@ -82,4 +82,50 @@ struct OutboxTests {
             #expect(sequences == Array(1...100))
         }
     }
+
+    @Test("how far an outbox is behind is what is not sent, and for how long the oldest of it has waited")
+    func lag() async throws {
+        try await Kit.with { kit in
+            let nothing = try await kit.operations().outboxLag()
+            #expect(nothing == OutboxLag(unsent: 0, oldestUnsentSeconds: 0))
+            try await kit.credit([UUID()], 0..<3)
+            try await kit.execute(
+                """
+                UPDATE outbox SET sent_at = CASE WHEN position = 1 THEN now() END,
+                    time = time - position * interval '1 hour'
+                """
+            )
+            let lag = try await kit.operations().outboxLag()
+            #expect(lag.unsent == 2 && (10_800..<10_860).contains(lag.oldestUnsentSeconds))
+            let text = try await kit.operations().outbox()
+            #expect(text.hasPrefix(#"{"oldest_unsent_seconds":108"#) && text.hasSuffix(#""unsent":2}"#))
+        }
+    }
+
+    @Test("an outbox is read page by page in the order of ids, sent or not, each event as consumers get it")
+    func pages() async throws {
+        try await Kit.with { kit in
+            try await kit.credit((0..<3).map { _ in UUID() }, 0..<25)
+            try await kit.execute("UPDATE outbox SET sent_at = now() WHERE position % 2 = 0")
+            let operations = kit.operations()
+            var next: UUID? = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+            var lines: [Data] = []
+            var pages = 0
+            while let after = next {
+                let page = try await operations.events(after: after, limit: 10)
+                lines += page.lines.split(separator: UInt8(ascii: "\n")).map { Data($0) }
+                next = page.next
+                pages += 1
+            }
+            #expect(pages == 3)
+            let rows = try await kit.client.query("SELECT id, data FROM outbox ORDER BY id").map {
+                try $0.decode(UUID.self, String.self)
+            }
+            #expect(try lines.map { try EventEnvelope.attributes(in: $0).id } == rows.map(\.0))
+            #expect(zip(lines, rows).allSatisfy { String(decoding: $0, as: UTF8.self).contains($1.1) })
+            #expect(try lines.allSatisfy { try EventEnvelope.attributes(in: $0).source == "account" })
+            let whole = try await operations.events(after: try #require(rows.first?.0), limit: 100)
+            #expect(whole.next == nil && whole.lines.count { $0 == UInt8(ascii: "\n") } == 24)
+        }
+    }
 }

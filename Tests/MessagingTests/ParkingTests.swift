@@ -25,17 +25,16 @@ struct ParkingTests {
             let reasons = try await kit.texts("SELECT reason FROM parked_events ORDER BY position")
             #expect(reasons == ["HandlerFailure", "behind_parked_event", "behind_parked_event"])
 
-            let parking = kit.parking(till.handlers())
             #expect(
-                try await parking.retry(subject: sick.lowercased) == .failedAgain(applied: 0, reason: "HandlerFailure")
+                try await kit.retry(sick, till.handlers()) == .failedAgain(applied: 0, reason: "HandlerFailure")
             )
             #expect(try await kit.number("SELECT max(attempts)::bigint FROM parked_events") == 1)
             till.accept(2)
-            #expect(try await parking.retry(subject: sick.lowercased) == .applied(3))
+            #expect(try await kit.retry(sick, till.handlers()) == .applied(3))
             #expect(try await kit.effects(of: sick) == [1, 2, 3, 4])
             #expect(try await kit.number("SELECT count(*) FROM parked_keys") == 0)
             #expect(try await kit.number("SELECT count(*) FROM inbox WHERE outcome = 'handled'") == 6)
-            #expect(try await parking.retry(subject: sick.lowercased) == .nothingParked)
+            #expect(try await kit.retry(sick, till.handlers()) == .nothingParked)
             try await processor.process([try incoming(sick, 5)])
             #expect(try await kit.effects(of: sick) == [1, 2, 3, 4, 5])
         }
@@ -49,21 +48,19 @@ struct ParkingTests {
             try await kit.processor(till.handlers()).process([try incoming(user, 1), try incoming(user, 2)])
             till.accept(1)
             let entered = WakeSignal()
-            let slow = kit.parking(
-                till.handlers { _ in
-                    entered.wake()
-                    try await Task.sleep(for: .seconds(600))
-                }
-            )
+            let slow = till.handlers { _ in
+                entered.wake()
+                try await Task.sleep(for: .seconds(600))
+            }
             let calls = till.seen.count
             try await withThrowingDiscardingTaskGroup { group in
-                group.addTask { _ = try? await slow.retry(subject: user.lowercased) }
+                group.addTask { _ = try? await kit.retry(user, slow) }
                 try await eventually("the first retry") { till.seen.count > calls }
-                #expect(try await kit.parking(till.handlers()).retry(subject: user.lowercased) == .refused)
+                #expect(try await kit.retry(user, till.handlers()) == .refused)
                 group.cancelAll()
             }
             try await eventually("the end of the lock") {
-                try await kit.parking(till.handlers()).retry(subject: user.lowercased) == .applied(2)
+                try await kit.retry(user, till.handlers()) == .applied(2)
             }
             #expect(try await kit.effects(of: user) == [1, 2])
         }
@@ -77,9 +74,9 @@ struct ParkingTests {
             let bad = try incoming(user, 1)
             try await kit.processor(till.handlers()).process([bad, try incoming(user, 2)])
             let operations = kit.operations(till.handlers())
-            #expect(try await operations.discardParked(subject: user.lowercased, event: UUID()) == false)
-            #expect(try await operations.discardParked(subject: user.lowercased, event: bad.attributes.id))
-            #expect(try await operations.retryParked(subject: user.lowercased) == .applied(1))
+            #expect(try await operations.discardParked(subject: user.lowercased, event: UUID(), by: grace) == false)
+            #expect(try await operations.discardParked(subject: user.lowercased, event: bad.attributes.id, by: grace))
+            #expect(try await operations.retryParked(subject: user.lowercased, by: grace).result == .applied(1))
             #expect(try await kit.effects(of: user) == [2])
             #expect(try await kit.texts("SELECT outcome FROM inbox ORDER BY sequence") == ["discarded", "handled"])
             // Delivered once more it is known.
@@ -103,11 +100,11 @@ struct ParkingTests {
                     for amount in 50..<100 { try await processor.process([try incoming(user, Int64(amount))]) }
                 }
                 try await eventually("nothing parked") {
-                    let result = try await kit.parking(till.handlers()).retry(subject: user.lowercased)
+                    let result = try await kit.retry(user, till.handlers())
                     return result == .nothingParked
                 }
             }
-            _ = try await kit.parking(till.handlers()).retry(subject: user.lowercased)
+            _ = try await kit.retry(user, till.handlers())
             #expect(try await kit.effects(of: user) == Array(0..<100))
         }
     }

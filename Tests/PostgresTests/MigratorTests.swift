@@ -100,6 +100,28 @@ import Testing
         }
     }
 
+    @Test("a look says how each migration stands, and changes nothing")
+    func look() async throws {
+        try await withDatabase { url in
+            func states(_ migrations: [Migration]) async throws -> [String] {
+                try await Migrator(migrations: migrations).look(url: url).map { "\($0.set)\($0.number) \($0.state)" }
+            }
+            let first = self.one("SELECT 1")
+            let all = [first, self.one("SELECT 2", number: 2), self.one("SELECT 3", number: 3)]
+            #expect(try await states(all) == ["auth1 missing", "auth2 missing", "auth3 missing"])
+            try await withClient(url) { client in
+                let rows = try await client.query("SELECT to_regclass('schema_migrations')::text")
+                #expect(try rows[0].decode(String?.self) == nil)
+            }
+            try await Migrator(migrations: [first, all[2]]).run(url: url)
+            #expect(try await states(all) == ["auth1 applied", "auth2 late", "auth3 applied"])
+            let other = [self.one("SELECT 5"), all[2], self.one("SELECT 6", set: "audit")]
+            #expect(try await states(other) == ["auth1 changed", "auth3 applied", "audit1 missing"])
+            #expect(try await states([first]) == ["auth1 applied", "auth3 unknown"])
+            #expect(try await self.applied(url) == ["auth1", "auth3"])
+        }
+    }
+
     @Test("files are read in the order of their numbers, and a badly named one is refused")
     func files() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

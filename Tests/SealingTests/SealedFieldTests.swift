@@ -19,6 +19,15 @@ struct SealedFieldTests {
         #expect(try travelled.open(key: self.key, context: self.context) == text)
     }
 
+    @Test("a file that is no text opens to the same bytes, and not as a text")
+    func file() throws {
+        let bytes = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 * 31) }
+        let sealed = try SealedField.seal(bytes: bytes, key: self.key, context: self.context)
+        #expect(try SealedField(text: sealed.text).openBytes(key: self.key, context: self.context) == bytes)
+        #expect(throws: SealingError.self) { try sealed.open(key: self.key, context: self.context) }
+        #expect(throws: SealingError.self) { try sealed.openBytes(key: DataKey(), context: self.context) }
+    }
+
     @Test("the same text sealed a thousand times gives a thousand results")
     func noncesDiffer() throws {
         let all = try Set((0..<1000).map { _ in try SealedField.seal("same", key: self.key, context: self.context) })

@@ -146,7 +146,12 @@ actor PublisherSession {
     private func expire(_ request: PublishRequest) {
         guard !request.isFinished else { return }
         self.queue.forget(request)
-        request.abandon(AMQPError(.timedOut, "no confirm within \(self.configuration.publishTimeout)"))
+        let error = AMQPError(.timedOut, "no confirm within \(self.configuration.publishTimeout)")
+        let wasSent = request.nextIndex > 0
+        request.abandon(error)
+        // A broker that says nothing is no longer to be trusted with this connection: RabbitMQ 3.10 stops reading one that
+        // has published much to a quorum queue, and when that queue is deleted then, it never begins again.
+        if wasSent, !self.isBlocked { self.disconnect(error) }
     }
 
     /// Sends while there is room in the window and in the socket.

@@ -156,20 +156,3 @@ struct VirtualHost: Sendable {
 func message(_ text: String, exchange: String = "", to key: String) -> AMQPMessage {
     AMQPMessage(exchange: exchange, routingKey: key, body: Array(text.utf8), messageID: text)
 }
-
-/// Looks again and again until something holds that announces itself by no event.
-func eventually(
-    _ what: Comment,
-    within limit: Duration = .seconds(20),
-    sourceLocation: SourceLocation = #_sourceLocation,
-    _ holds: () async throws -> Bool
-) async throws {
-    let patience = Int(ProcessInfo.processInfo.environment["TRANSFA_TEST_SLOWNESS"] ?? "") ?? 1
-    let deadline = ContinuousClock.now + limit * patience
-    while ContinuousClock.now < deadline {
-        if try await holds() { return }
-        try await Task.sleep(for: .milliseconds(20))
-    }
-    Issue.record("not within \(limit): \(what)", sourceLocation: sourceLocation)
-    throw Unavailable(description: "gave up waiting")
-}

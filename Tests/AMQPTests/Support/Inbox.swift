@@ -31,7 +31,7 @@ final class Inbox: Sendable {
     ///
     /// One waiter at a time.
     func wait(
-        within limit: Duration = .seconds(30),
+        within limit: Duration = .seconds(60),
         sourceLocation: SourceLocation = #_sourceLocation,
         until enough: @escaping @Sendable ([AMQPDelivery]) -> Bool
     ) async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// A RabbitMQ of one test's own, for what would disturb others: alarms, SIGKILL, certificates.

@@ -11,6 +11,9 @@ import TestSupport
 
 let quiet = Logger(label: "messaging-tests") { _ in SwiftLogNoOpLogHandler() }
 
+/// Somebody who operates the services, with a reason for everything.
+let grace = OperatorOrder(name: "grace", reason: "a test", request: UUID())
+
 /// A database with the tables of this module and two of a service that counts money, and a pool that runs.
 struct Kit: Sendable {
     let database: TestDatabase
@@ -20,7 +23,7 @@ struct Kit: Sendable {
 
     static func with(on servers: TestServers? = nil, _ body: (Kit) async throws -> Void) async throws {
         try await withTestDatabase(on: servers) { database in
-            let migrations = try MessagingSchema.migrations() + [Self.ownTables]
+            let migrations = try MessagingSchema.migrations(around: [Self.ownTables])
             try await Migrator(migrations: migrations, variables: database.migrationVariables)
                 .run(url: database.ownerURL)
             let client = try Self.client(database)
@@ -40,6 +43,8 @@ struct Kit: Sendable {
         configuration.minimumBackoff = .milliseconds(20)
         configuration.maximumBackoff = .milliseconds(200)
         configuration.leaseTimeout = .seconds(30)
+        // Tests that queue for one row behind each other's commits on a slow disk are not about how long that takes.
+        configuration.statementTimeout = .seconds(60)
         return PostgresClient(configuration: configuration, logger: quiet)
     }
 
@@ -87,18 +92,30 @@ struct Kit: Sendable {
 
     /// Operators' view with these handlers.
     func operations(_ handlers: EventHandlers = .init()) -> MessagingOperations {
-        MessagingOperations(database: self.events, parking: self.parking(handlers))
+        MessagingOperations(
+            service: .account,
+            database: self.events,
+            parking: self.parking(handlers),
+            projections: Projections([], database: self.events)
+        )
     }
 
     func parking(_ handlers: EventHandlers) -> Parking {
         Parking(handlers: handlers, database: self.events, logger: quiet)
     }
 
+    /// Grace decides to retry what is parked about a user.
+    func retry(_ user: UUID, _ handlers: EventHandlers, decision: UUID = UUID()) async throws -> ParkedRetry {
+        try await self.parking(handlers).retry(
+            RetryDecision(id: decision, subject: user.lowercased, order: grace)
+        )
+    }
+
     func runner(_ definition: JobDefinition, owner: UUID = UUID()) -> JobRunner {
         JobRunner(
             definition: definition,
             database: self.events,
-            committed: self.committed,
+            due: self.committed,
             logger: quiet,
             owner: owner
         )

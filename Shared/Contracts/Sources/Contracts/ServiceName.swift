@@ -14,4 +14,6 @@ public enum ServiceName: String, CaseIterable, Codable, Sendable {
     case notification
     /// Money in and out, categories, statements.
     case analytics
+    /// The archive of all events, for operators.
+    case console
 }

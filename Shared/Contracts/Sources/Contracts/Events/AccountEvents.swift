@@ -98,3 +98,40 @@ public struct WalletCredited: EventData {
         case timestamp
     }
 }
+
+/// Money arrived on an account that belongs to nobody we know.
+///
+/// Published by account, once per provider payment.
+public struct PaymentUnmatched: EventData {
+    /// `payment.unmatched`.
+    public static let type: EventType = "payment.unmatched"
+
+    /// The provider's id; unique.
+    public var providerPaymentID: String
+    /// The account it arrived on.
+    public var anchorAccountID: String
+    /// Kobo.
+    public var amount: Int64
+    /// RFC 3339, UTC.
+    public var timestamp: String
+
+    /// Puts the values together.
+    public init(
+        providerPaymentID: String,
+        anchorAccountID: String,
+        amount: Int64,
+        timestamp: String
+    ) {
+        self.providerPaymentID = providerPaymentID
+        self.anchorAccountID = anchorAccountID
+        self.amount = amount
+        self.timestamp = timestamp
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case providerPaymentID = "provider_payment_id"
+        case anchorAccountID = "anchor_account_id"
+        case amount
+        case timestamp
+    }
+}

@@ -129,6 +129,8 @@ public struct BeneficiaryAdded: EventData {
     public var isDefault: Bool
     /// The bank.
     public var bankName: String
+    /// The bank's NIP code; nil from older versions.
+    public var bankCode: String?
     /// Ten digits, sealed.
     public var accountNumber: Sealed
     /// The holder's name, sealed.
@@ -141,9 +143,11 @@ public struct BeneficiaryAdded: EventData {
         anchorCounterpartyID: String,
         isDefault: Bool,
         bankName: String,
+        bankCode: String? = nil,
         accountNumber: Sealed,
         accountName: Sealed
     ) {
+        self.bankCode = bankCode
         self.userID = userID
         self.beneficiaryID = beneficiaryID
         self.anchorCounterpartyID = anchorCounterpartyID
@@ -159,6 +163,7 @@ public struct BeneficiaryAdded: EventData {
         case anchorCounterpartyID = "anchor_counterparty_id"
         case isDefault = "is_default"
         case bankName = "bank_name"
+        case bankCode = "bank_code"
         case accountNumber = "account_number"
         case accountName = "account_name"
     }

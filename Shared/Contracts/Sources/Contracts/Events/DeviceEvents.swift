@@ -87,3 +87,31 @@ public struct PINReset: EventData {
         case resetAt = "reset_at"
     }
 }
+
+/// The PIN was replaced by somebody who knew the old one.
+///
+/// Published by auth.
+public struct PINChanged: EventData {
+    /// `pin.changed`.
+    public static let type: EventType = "pin.changed"
+
+    /// The person or business.
+    public var userID: UUID
+    /// Names this change.
+    public var changeID: UUID
+    /// RFC 3339, UTC.
+    public var changedAt: String
+
+    /// Puts the values together.
+    public init(userID: UUID, changeID: UUID, changedAt: String) {
+        self.userID = userID
+        self.changeID = changeID
+        self.changedAt = changedAt
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case changeID = "change_id"
+        case changedAt = "changed_at"
+    }
+}

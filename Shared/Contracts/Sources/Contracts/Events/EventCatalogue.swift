@@ -8,6 +8,8 @@ public enum SubjectKind: String, Sendable {
     case moneyDrop
     /// A payment request's id.
     case paymentRequest
+    /// The id of a reported problem.
+    case dispute
     /// The reference of a subscription's charge.
     case charge
     /// An id the provider made, or our reference.
@@ -22,24 +24,32 @@ public struct EventDefinition: Sendable {
     public let type: EventType
     /// The major version published now.
     public let majorVersion: Int
+    /// The type of its data.
+    public let payload: any EventData.Type
     /// Who publishes it.
     public let source: ServiceName
     /// What the subject names.
     public let subject: SubjectKind
     /// Who listens.
     public let consumers: [ServiceName]
+    /// Who listened in an earlier version: their queues lose the binding.
+    public let formerConsumers: [ServiceName]
 
     init<Data: EventData>(
         _ data: Data.Type,
         from source: ServiceName,
         about subject: SubjectKind,
-        to consumers: ServiceName...
+        to consumers: ServiceName...,
+        formerly formerConsumers: [ServiceName] = []
     ) {
+        precondition(formerConsumers.allSatisfy { !consumers.contains($0) }, "\(data.type): listens and listened")
         self.type = data.type
         self.majorVersion = data.majorVersion
+        self.payload = data
         self.source = source
         self.subject = subject
         self.consumers = consumers
+        self.formerConsumers = formerConsumers
     }
 }
 
@@ -84,18 +94,34 @@ public enum EventCatalogue {
         ),
         EventDefinition(DeviceRevoked.self, from: .auth, about: .user, to: .transaction, .subscription, .notification),
         EventDefinition(PINReset.self, from: .auth, about: .user, to: .transaction, .notification),
+        EventDefinition(PINChanged.self, from: .auth, about: .user, to: .notification),
         EventDefinition(AuthHeartbeat.self, from: .auth, about: .service, to: .transaction),
         EventDefinition(CustomerCreated.self, from: .customer, about: .user, to: .notification, .account),
-        EventDefinition(CustomerDetailsRefused.self, from: .customer, about: .user, to: .auth),
+        EventDefinition(CustomerDetailsRefused.self, from: .customer, about: .user, to: .auth, .notification),
         EventDefinition(UserSettingsChanged.self, from: .customer, about: .user, to: .transaction),
-        EventDefinition(UserRestricted.self, from: .customer, about: .user, to: .transaction, .notification),
+        EventDefinition(UserRestricted.self, from: .customer, about: .user, to: .auth, .transaction, .notification),
+        EventDefinition(UserBlockChanged.self, from: .customer, about: .user, to: .transaction),
+        EventDefinition(UserTierChanged.self, from: .customer, about: .user, to: .transaction, .notification),
         EventDefinition(BeneficiaryAdded.self, from: .customer, about: .user, to: .transaction, .notification),
         EventDefinition(BeneficiaryRemoved.self, from: .customer, about: .user, to: .transaction, .notification),
         EventDefinition(BeneficiaryDefaulted.self, from: .customer, about: .user, to: .transaction),
         EventDefinition(CustomerHeartbeat.self, from: .customer, about: .service, to: .transaction),
         EventDefinition(AccountOpened.self, from: .account, about: .user, to: .transaction, .notification),
-        EventDefinition(WalletCredited.self, from: .account, about: .user, to: .transaction, .notification),
-        EventDefinition(TransactionCreated.self, from: .transaction, about: .transaction, to: .customer),
+        // Whether the money is in the wallet is said by `transaction.completed`, which notification tells of.
+        EventDefinition(
+            WalletCredited.self,
+            from: .account,
+            about: .user,
+            to: .transaction,
+            formerly: [.notification]
+        ),
+        EventDefinition(PaymentUnmatched.self, from: .account, about: .provider, to: .transaction),
+        EventDefinition(
+            TransactionCreated.self,
+            from: .transaction,
+            about: .transaction,
+            formerly: [.customer]
+        ),
         EventDefinition(
             TransactionCompleted.self,
             from: .transaction,
@@ -109,7 +135,7 @@ public enum EventCatalogue {
             from: .transaction,
             about: .transaction,
             to: .notification,
-            .customer
+            formerly: [.customer]
         ),
         EventDefinition(
             TransactionReversed.self,
@@ -136,6 +162,9 @@ public enum EventCatalogue {
         EventDefinition(PaymentRequestDeclined.self, from: .transaction, about: .paymentRequest, to: .notification),
         EventDefinition(PaymentRequestCancelled.self, from: .transaction, about: .paymentRequest, to: .notification),
         EventDefinition(PaymentRequestExpired.self, from: .transaction, about: .paymentRequest, to: .notification),
+        EventDefinition(DisputeOpened.self, from: .transaction, about: .dispute, to: .notification),
+        EventDefinition(DisputeAnswered.self, from: .transaction, about: .dispute, to: .notification),
+        EventDefinition(DisputeClosed.self, from: .transaction, about: .dispute, to: .notification),
         EventDefinition(ExternalSlotTaken.self, from: .transaction, about: .user, to: .subscription),
         EventDefinition(ExternalSlotReleased.self, from: .transaction, about: .user, to: .subscription),
         EventDefinition(SubscriptionChargePaid.self, from: .transaction, about: .charge, to: .subscription),
@@ -195,6 +224,11 @@ public enum EventCatalogue {
 
     /// The definition of a kind of event; nil when this version does not know it.
     public static func definition(of type: EventType) -> EventDefinition? { self.byType[type] }
+
+    /// What a service no longer listens to.
+    public static func types(formerlyConsumedBy service: ServiceName) -> [EventType] {
+        self.all.filter { $0.formerConsumers.contains(service) }.map(\.type)
+    }
 
     /// What a service listens to.
     public static func types(consumedBy service: ServiceName) -> [EventType] {

@@ -56,7 +56,9 @@ public struct EventAttributes: Sendable, Hashable, Codable {
 
     /// The major version named by `dataschema`; nil when it has another form.
     public var majorVersion: Int? {
-        self.dataschema.components(separatedBy: ":").last.flatMap(Int.init)
+        self.dataschema.utf8.lastIndex(of: UInt8(ascii: ":")).flatMap { colon in
+            Int(self.dataschema[colon...].dropFirst())
+        }
     }
 }
 

@@ -90,7 +90,7 @@ public struct TransactionCompleted: EventData {
     public var fee: Int64
     /// Stamp duty, kobo.
     public var duty: Int64
-    /// Why this route; `suspense`: the money is not in the wallet, it waits until somebody has looked at it.
+    /// Why this route; `suspense`: see `isInSuspense`.
     public var routeReason: String?
     /// What kind of user is paid.
     public var recipientType: Open<AccountType>?
@@ -127,6 +127,9 @@ public struct TransactionCompleted: EventData {
         self.description = description
         self.timestamp = timestamp
     }
+
+    /// Whether the money is booked and yet not in the wallet: it waits until somebody has looked at it.
+    public var isInSuspense: Bool { self.routeReason == "suspense" }
 
     private enum CodingKeys: String, CodingKey {
         case transactionID = "transaction_id"

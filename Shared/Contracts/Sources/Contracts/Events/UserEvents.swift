@@ -237,3 +237,63 @@ public struct UserRestricted: EventData {
         case reason
     }
 }
+
+/// A user was identified further, or less far, than before: limits follow.
+///
+/// Published by customer.
+public struct UserTierChanged: EventData {
+    /// `user.tier_changed`.
+    public static let type: EventType = "user.tier_changed"
+
+    /// The person or business.
+    public var userID: UUID
+    /// 1 by the BVN, 2 by documents, 3 by everything a bank asks for.
+    public var tier: Int
+    /// The tier until now.
+    public var before: Int
+    /// A code, never free text.
+    public var reason: String
+
+    /// Puts the values together.
+    public init(userID: UUID, tier: Int, before: Int, reason: String) {
+        self.userID = userID
+        self.tier = tier
+        self.before = before
+        self.reason = reason
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case tier
+        case before
+        case reason
+    }
+}
+
+/// A user has blocked somebody, or has taken that back.
+///
+/// Published by customer.
+public struct UserBlockChanged: EventData {
+    /// `user.block_changed`.
+    public static let type: EventType = "user.block_changed"
+
+    /// Who has blocked.
+    public var userID: UUID
+    /// Who is blocked, or is no longer.
+    public var otherID: UUID
+    /// Whether the other is blocked now.
+    public var isBlocked: Bool
+
+    /// Puts the values together.
+    public init(userID: UUID, otherID: UUID, isBlocked: Bool) {
+        self.userID = userID
+        self.otherID = otherID
+        self.isBlocked = isBlocked
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case otherID = "other_id"
+        case isBlocked = "is_blocked"
+    }
+}

@@ -92,6 +92,18 @@ public enum MoneyDropEnd: String, Codable, Sendable, CaseIterable {
     case fundingReversed = "funding_reversed"
 }
 
+/// What came of a reported problem.
+public enum DisputeEnd: String, Codable, Sendable, CaseIterable {
+    /// The money was given back.
+    case refunded
+    /// Something was set right.
+    case corrected
+    /// Nothing was wrong.
+    case explained
+    /// It stays as it is.
+    case declined
+}
+
 /// What the provider says of a transfer.
 public enum ProviderTransferStatus: String, Codable, Sendable, CaseIterable {
     /// Under way.

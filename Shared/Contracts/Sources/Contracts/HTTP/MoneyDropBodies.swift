@@ -12,6 +12,8 @@ public struct MoneyDropRequest: Codable, Sendable, Hashable {
     public var title: String?
     /// 4 to 64 characters that claimants must know.
     public var password: String?
+    /// The quote it was decided on: refused when that has expired or costs more by now.
+    public var quoteID: String?
 
     /// Puts the values together.
     public init(
@@ -19,8 +21,10 @@ public struct MoneyDropRequest: Codable, Sendable, Hashable {
         slots: Int,
         expiresAt: String,
         title: String? = nil,
-        password: String? = nil
+        password: String? = nil,
+        quoteID: String? = nil
     ) {
+        self.quoteID = quoteID
         self.amountPerClaim = amountPerClaim
         self.slots = slots
         self.expiresAt = expiresAt
@@ -34,6 +38,7 @@ public struct MoneyDropRequest: Codable, Sendable, Hashable {
         case expiresAt = "expires_at"
         case title
         case password
+        case quoteID = "quote_id"
     }
 }
 

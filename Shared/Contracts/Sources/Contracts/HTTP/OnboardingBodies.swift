@@ -115,7 +115,7 @@ public struct PostalAddress: Codable, Sendable, Hashable {
 public struct ContactDetails: Codable, Sendable, Hashable {
     /// Address for mail.
     public var email: String
-    /// 11 digits, 0XXXXXXXXXX.
+    /// 11 digits, of which the first is 0.
     public var phone: String
     /// Male, Female or Others.
     public var gender: String?

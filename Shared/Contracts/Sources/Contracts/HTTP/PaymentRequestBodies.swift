@@ -8,19 +8,27 @@ public struct PaymentRequestRequest: Codable, Sendable, Hashable {
     public var payerUsername: String?
     /// At most 140 characters.
     public var description: String?
+    /// The owner's number of the sale: 1 to 40 letters, digits, dots, underscores, slashes and hyphens.
+    public var reference: String?
     /// RFC 3339; in the future, at most 92 days away; nil: in 30 days.
     public var expiresAt: String?
+    /// Whether it may be paid again and again; without a payer only.
+    public var multiple: Bool?
 
     /// Puts the values together.
     public init(
         amount: Int64? = nil,
         payerUsername: String? = nil,
         description: String? = nil,
-        expiresAt: String? = nil
+        reference: String? = nil,
+        expiresAt: String? = nil,
+        multiple: Bool? = nil
     ) {
+        self.multiple = multiple
         self.amount = amount
         self.payerUsername = payerUsername
         self.description = description
+        self.reference = reference
         self.expiresAt = expiresAt
     }
 
@@ -28,7 +36,9 @@ public struct PaymentRequestRequest: Codable, Sendable, Hashable {
         case amount
         case payerUsername = "payer_username"
         case description
+        case reference
         case expiresAt = "expires_at"
+        case multiple
     }
 }
 
@@ -46,8 +56,18 @@ public struct PaymentRequestResource: Codable, Sendable, Hashable {
     public var amount: Int64?
     /// What the owner wrote.
     public var description: String?
+    /// The owner's number of the sale.
+    public var reference: String?
+    /// Where the image is, below the address of the API.
+    public var imageURL: String?
     /// `open`, `processing`, `fulfilled`, `declined`, `cancelled` or `expired`.
     public var status: String
+    /// Whether it may be paid again and again until it ends.
+    public var multiple: Bool
+    /// How many payments have arrived; for its owner only.
+    public var paidCount: Int64?
+    /// Kobo that have arrived; for its owner only.
+    public var paidTotal: Int64?
     /// The payment; for its two parties only.
     public var transactionID: UUID?
     /// What to share.
@@ -65,7 +85,12 @@ public struct PaymentRequestResource: Codable, Sendable, Hashable {
         payerUsername: String? = nil,
         amount: Int64? = nil,
         description: String? = nil,
+        reference: String? = nil,
+        imageURL: String? = nil,
         status: String,
+        multiple: Bool,
+        paidCount: Int64? = nil,
+        paidTotal: Int64? = nil,
         transactionID: UUID? = nil,
         link: String,
         expiresAt: String,
@@ -77,7 +102,12 @@ public struct PaymentRequestResource: Codable, Sendable, Hashable {
         self.payerUsername = payerUsername
         self.amount = amount
         self.description = description
+        self.reference = reference
+        self.imageURL = imageURL
         self.status = status
+        self.multiple = multiple
+        self.paidCount = paidCount
+        self.paidTotal = paidTotal
         self.transactionID = transactionID
         self.link = link
         self.expiresAt = expiresAt
@@ -91,7 +121,12 @@ public struct PaymentRequestResource: Codable, Sendable, Hashable {
         case payerUsername = "payer_username"
         case amount
         case description
+        case reference
+        case imageURL = "image_url"
         case status
+        case multiple
+        case paidCount = "paid_count"
+        case paidTotal = "paid_total"
         case transactionID = "transaction_id"
         case link
         case expiresAt = "expires_at"
@@ -127,13 +162,23 @@ public struct PayRequestRequest: Codable, Sendable, Hashable {
     public var amount: Int64?
     /// At most 140 characters.
     public var description: String?
+    /// The quote it was decided on: refused when that has expired or costs more by now.
+    public var quoteID: String?
 
     /// Puts the values together.
     public init(
         amount: Int64? = nil,
-        description: String? = nil
+        description: String? = nil,
+        quoteID: String? = nil
     ) {
         self.amount = amount
         self.description = description
+        self.quoteID = quoteID
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case amount
+        case description
+        case quoteID = "quote_id"
     }
 }

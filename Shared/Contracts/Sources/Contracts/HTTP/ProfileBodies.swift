@@ -114,3 +114,31 @@ public struct ProfileResource: Codable, Sendable, Hashable {
         case nextCursor = "next_cursor"
     }
 }
+
+/// Somebody whom the user has blocked.
+public struct BlockResource: Codable, Sendable, Hashable {
+    /// Lower case; nil when the profile is gone.
+    public var username: String?
+    /// RFC 3339, UTC.
+    public var blockedAt: String
+
+    /// Puts the values together.
+    public init(username: String? = nil, blockedAt: String) {
+        self.username = username
+        self.blockedAt = blockedAt
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case username
+        case blockedAt = "blocked_at"
+    }
+}
+
+/// GET /users/me/blocks.
+public struct BlockList: Codable, Sendable, Hashable {
+    /// Newest first.
+    public var data: [BlockResource]
+
+    /// Puts the values together.
+    public init(data: [BlockResource]) { self.data = data }
+}

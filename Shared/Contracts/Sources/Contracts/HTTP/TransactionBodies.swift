@@ -30,13 +30,22 @@ public struct P2PRequest: Codable, Sendable, Hashable {
     public var description: String?
     /// The request it pays.
     public var paymentRequestID: UUID?
+    /// The quote it was decided on: refused when that has expired or costs more by now.
+    public var quoteID: String?
 
     /// Puts the values together.
-    public init(recipientUsername: String, amount: Int64, description: String? = nil, paymentRequestID: UUID? = nil) {
+    public init(
+        recipientUsername: String,
+        amount: Int64,
+        description: String? = nil,
+        paymentRequestID: UUID? = nil,
+        quoteID: String? = nil
+    ) {
         self.recipientUsername = recipientUsername
         self.amount = amount
         self.description = description
         self.paymentRequestID = paymentRequestID
+        self.quoteID = quoteID
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -44,6 +53,7 @@ public struct P2PRequest: Codable, Sendable, Hashable {
         case amount
         case description
         case paymentRequestID = "payment_request_id"
+        case quoteID = "quote_id"
     }
 }
 

@@ -11,7 +11,7 @@ struct EventSample: Sendable, CustomStringConvertible {
     var description: String { self.name }
 }
 
-private func check<Payload: EventData>(_ payload: Payload) -> EventSample {
+func check<Payload: EventData>(_ payload: Payload) -> EventSample {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
     let data = (try? encoder.encode(payload)) ?? Data()
@@ -23,7 +23,9 @@ private func check<Payload: EventData>(_ payload: Payload) -> EventSample {
     }
 }
 
-let eventSamples: [EventSample] = [
+let eventSamples = disputeSamples + otherSamples
+
+private let otherSamples: [EventSample] = [
     check(
         AccountOpened(
             userID: sampleID,
@@ -32,6 +34,14 @@ let eventSamples: [EventSample] = [
             bankName: "Sample Bank",
             accountNumber: Sealed("s1.c2VhbGVk"),
             accountName: Sealed("s1.c2VhbGVk")
+        )
+    ),
+    check(
+        PaymentUnmatched(
+            providerPaymentID: "17000000000003-anc_inb_trsf",
+            anchorAccountID: "17000000000002-anc_acc",
+            amount: 250_000,
+            timestamp: "2026-11-21T01:07:05.123Z"
         )
     ),
     check(
@@ -58,6 +68,7 @@ let eventSamples: [EventSample] = [
         )
     ),
     check(PINReset(userID: sampleID, resetID: sampleID, resetAt: "2026-11-21T01:07:05.123Z")),
+    check(PINChanged(userID: sampleID, changeID: sampleID, changedAt: "2026-11-21T01:07:05.123Z")),
     check(CustomerDetailsRefused(userID: sampleID, reason: "email_in_use", detailsSequence: 2)),
     check(
         BeneficiaryAdded(
@@ -66,6 +77,7 @@ let eventSamples: [EventSample] = [
             anchorCounterpartyID: "17000000000004-anc_cp",
             isDefault: true,
             bankName: "Sample Bank",
+            bankCode: "000014",
             accountNumber: Sealed("s1.c2VhbGVk"),
             accountName: Sealed("s1.c2VhbGVk")
         )
@@ -264,6 +276,8 @@ let eventSamples: [EventSample] = [
         )
     ),
     check(UserRestricted(userID: sampleID, restriction: Open(.postNoDebit), reason: "no_slot")),
+    check(UserBlockChanged(userID: sampleID, otherID: sampleID, isBlocked: true)),
+    check(UserTierChanged(userID: sampleID, tier: 2, before: 1, reason: "documents_checked")),
     check(
         MoneyDropOpened(
             moneyDropID: sampleID,
