@@ -58,6 +58,7 @@ struct AnchorRequest: Sendable {
     var method: HTTPMethod
     var path: String
     var body: Data?
+    var contentType = "application/json"
     var idempotencyKey: String?
 
     static func get(_ path: String) -> AnchorRequest { AnchorRequest(method: .GET, path: path) }
@@ -143,7 +144,7 @@ extension AnchorClient {
         outgoing.headers.add(name: "accept", value: "application/json")
         if let key = request.idempotencyKey { outgoing.headers.add(name: "x-anchor-idempotent-key", value: key) }
         if let body = request.body {
-            outgoing.headers.add(name: "content-type", value: "application/json")
+            outgoing.headers.add(name: "content-type", value: request.contentType)
             outgoing.body = .bytes(ByteBuffer(bytes: body))
         }
         return outgoing

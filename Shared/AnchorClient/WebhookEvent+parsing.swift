@@ -101,6 +101,10 @@ extension Message {
         case "nip" where words.count == 3 && words[1] == "inbound": return self.payment(words[2])
         case "payment" where words.count == 2: return self.payment(words[1])
         case "customer" where words.count == 3 && words[1] == "identification": return self.identification(words[2])
+        case "document" where type == "document.rejected":
+            let links = self.content.relationships
+            return (links?.id("customer") ?? links?.id(ofKind: "_cst")).map { .documentRejected(customerID: $0) }
+                ?? .other
         default: return self.account(type)
         }
     }

@@ -20,6 +20,8 @@ public struct WebhookEvent: Sendable, Hashable {
         case transfer(TransferFact)
         /// `customer.identification.*`.
         case identification(customerID: String, IdentificationOutcome)
+        /// `document.rejected`: another is wanted.
+        case documentRejected(customerID: String)
         /// `account.opened`.
         case accountOpened(accountID: String, customerID: String?)
         /// `accountNumber.created`.

@@ -1,3 +1,5 @@
+import Crypto
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -33,6 +35,18 @@ struct IdempotencyKeyTests {
             RequestFingerprint(method: "POST/", path: "a", body: [1]),
         ]
         #expect(Set(all).count == all.count)
+    }
+
+    @Test("a keyed hash tells texts apart, needs its key, and shows nothing of it")
+    func keyedHash() {
+        let key = SymmetricKey(data: Data(repeating: 7, count: 32))
+        let hash = KeyedHash(key)
+        #expect(hash("sesame") == KeyedHash(key)("sesame") && hash("sesame") != hash("sesami"))
+        #expect(hash("sesame") != KeyedHash(SymmetricKey(size: .bits256))("sesame"))
+        #expect(hash("sesame").count == 64)
+        var dumped = ""
+        dump(hash, to: &dumped)
+        #expect("\(hash)" == "KeyedHash([redacted])" && dumped.contains("[redacted]") && !dumped.contains("key"))
     }
 
     @Test("success and business refusals are final, the rest may end otherwise")

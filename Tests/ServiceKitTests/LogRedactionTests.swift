@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import EventLoops
 import Foundation
 import Logging
@@ -29,6 +30,16 @@ struct LogRedactionTests {
         let line = try #require(lines.all.first)
         #expect(line.hasSuffix("\n"))
         return try StrictJSONParser.parse(Array(line.utf8))
+    }
+
+    @Test("the broker's management API is described without its password, for services are described when they start")
+    func management() throws {
+        let url = "http://transfa:a-secret-word@127.0.0.1:15672"
+        let management = try #require(RabbitMQManagement(url: url, virtualHost: "/", http: .shared))
+        var shown = "\(management) \(String(reflecting: [management]))"
+        dump(management, to: &shown)
+        let secrets = ["a-secret-word", Data("transfa:a-secret-word".utf8).base64EncodedString()]
+        #expect(secrets.allSatisfy { !shown.contains($0) } && shown.contains("127.0.0.1:15672"))
     }
 
     @Test("a line is one JSON object with time, level, logger and message")

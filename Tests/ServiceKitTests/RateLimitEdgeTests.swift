@@ -20,6 +20,7 @@ private func routes(_ router: Router<AppRequestContext>) {
     group.get("/things") { _, _ in APIResponse.noContent }
     group.limited(.money).post("/orders") { _, _ in APIResponse.noContent }
     router.limitedByAddress().get("/open") { _, _ in APIResponse.noContent }
+    router.limitedByAddress().limitedByAddress(.secrets).post("/sign-in") { _, _ in APIResponse.noContent }
     router.post("/webhooks/test") { _, _ in APIResponse.noContent }
 }
 
@@ -83,6 +84,19 @@ struct RateLimitEdgeTests {
                 #expect(refused.headers.first(name: "Retry-After") != nil)
                 #expect(refused.headers.first(name: "RateLimit") == nil)
             }
+        }
+    }
+
+    @Test("signing in counts under a stricter policy, by address, for nobody is known yet")
+    func perAddressAndRoute() async throws {
+        try await withRunningHost(variables: ["RATE_LIMIT_SECRETS": "2/3600"], routes: routes) { running in
+            for _ in 0..<2 {
+                let answer = try await running.post("/sign-in", "{}")
+                #expect(answer.status == 204 && answer.headers.first(name: "RateLimit") == nil)
+            }
+            let refused = try await running.post("/sign-in", "{}")
+            #expect(refused.status == 429 && refused.error.code == "rate_limited")
+            #expect(try await running.get("/open").status == 204)
         }
     }
 

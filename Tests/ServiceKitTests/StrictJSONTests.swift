@@ -86,6 +86,16 @@ struct StrictJSONTests {
         #expect(nested?.source == .pointer("/x/0/a"))
     }
 
+    @Test("a name that none of our members can have is not repeated: somebody has typed it into the wrong place")
+    func strangeNames() {
+        for name in ["Ada Testperson", "22112345678", "ada@example.com", "", String(repeating: "a", count: 41)] {
+            let inside = refusal(#"{"amount":1,"details":{"\#(name)":{"a":tru}}}"#)
+            #expect(inside?.code == "invalid_json" && inside?.source == .pointer("/details"))
+            #expect(refusal(#"{"amount":1,"\#(name)":"#)?.source == .pointer(""))
+        }
+        #expect(refusal(#"{"amount":1,"kyc_details2":"#)?.source == .pointer("/kyc_details2"))
+    }
+
     @Test("names that only differ in escapes are the same name")
     func escapedDuplicate() {
         #expect(refusal(#"{"amount":1,"\u0061mount":2}"#)?.code == "duplicate_field")

@@ -1,5 +1,6 @@
 import AMQP
 public import Contracts
+public import Foundation
 import Logging
 public import Messaging
 public import Postgres
@@ -18,6 +19,9 @@ public struct ServiceDatabase: Sendable {
     public let clock: AdjustableClock
     /// Makes the service's ids.
     public let ids: UUIDv7Source
+    /// What operators see and do.
+    public let ownOperations: MessagingOperations
+    private let runtime: @Sendable (EventHandlers) throws -> MessagingRuntime
 
     /// The runtime never runs: it is only the way to the two databases.
     ///
@@ -28,26 +32,40 @@ public struct ServiceDatabase: Sendable {
         requests: PostgresClient,
         work: PostgresClient,
         logger: Logger,
-        handlers: EventHandlers
+        handlers: EventHandlers,
+        projections: [Projection]
     ) throws {
         let clock = AdjustableClock()
         let ids = UUIDv7Source(clock: clock)
-        let messaging = MessagingRuntime(
-            service: service,
-            requests: requests,
-            work: work,
-            broker: try AMQPConfiguration(url: "amqp://nobody:nothing@127.0.0.1:1/%2F"),
-            management: nil,
-            clock: clock,
-            ids: ids,
-            logger: logger
-        ) { _, _ in MessagingRuntime.Plan(handlers: handlers) }
+        let runtime: @Sendable (EventHandlers) throws -> MessagingRuntime = { handlers in
+            MessagingRuntime(
+                service: service,
+                requests: requests,
+                work: work,
+                broker: try AMQPConfiguration(url: "amqp://nobody:nothing@127.0.0.1:1/%2F"),
+                management: nil,
+                clock: clock,
+                ids: ids,
+                logger: logger
+            ) { _, _ in MessagingRuntime.Plan(handlers: handlers, projections: projections) }
+        }
+        let messaging = try runtime(handlers)
+        self.runtime = runtime
         self.database = database
         self.requests = messaging.requests
         self.work = messaging.work
         self.clock = clock
         self.ids = ids
+        self.ownOperations = messaging.operations
     }
+
+    /// What operators see and do in a service with these handlers, such as handling events again.
+    public func operations(_ handlers: EventHandlers) throws -> MessagingOperations {
+        try self.runtime(handlers).operations
+    }
+
+    /// Handles a batch of events as the consumer does, with inbox rows.
+    public func consume(_ bodies: [Data]) async throws { try await self.ownOperations.consume(bodies) }
 }
 
 /// Runs `body` with a service on a fresh database.
@@ -56,6 +74,7 @@ public struct ServiceDatabase: Sendable {
 ///   - service: Whose outbox it is.
 ///   - migrations: The service's own, behind those of messaging.
 ///   - handlers: What the service does with events; they must be those of the catalogue.
+///   - projections: What it derives from events alone.
 ///   - connections: For transactions of each role; few, because many tests share one server.
 ///   - body: The test.
 /// - Throws: What `body` throws, and why the database could not be made.
@@ -63,6 +82,7 @@ public func withServiceDatabase(
     _ service: ServiceName,
     migrations: [Migration],
     handlers: EventHandlers,
+    projections: [Projection] = [],
     connections: Int = 4,
     _ body: (ServiceDatabase) async throws -> Void
 ) async throws {
@@ -81,7 +101,8 @@ public func withServiceDatabase(
                 requests: requests,
                 work: work,
                 logger: logger,
-                handlers: handlers
+                handlers: handlers,
+                projections: projections
             )
             try await body(made)
             group.cancelAll()

@@ -34,10 +34,11 @@ extension ServiceWorld {
         _ data: Payload,
         about subject: UUID? = nil,
         sequence: Int64 = 1,
-        id: UUID? = nil
+        id: UUID? = nil,
+        at moment: Date? = nil
     ) async throws {
         let json = String(decoding: try JSONEncoder().encode(data), as: UTF8.self)
-        try await self.hear(Payload.type, json, about: subject, sequence: sequence, id: id)
+        try await self.hear(Payload.type, json, about: subject, sequence: sequence, id: id, at: moment)
     }
 
     /// Handles an event whose data is this text.
@@ -46,7 +47,8 @@ extension ServiceWorld {
         _ json: String,
         about subject: UUID? = nil,
         sequence: Int64 = 1,
-        id: UUID? = nil
+        id: UUID? = nil,
+        at moment: Date? = nil
     ) async throws {
         guard let entry = self.handlers.entries[type] else { throw TestFailure("nobody hears \(type.rawValue)") }
         let attributes = EventAttributes(
@@ -55,7 +57,7 @@ extension ServiceWorld {
             type: type,
             majorVersion: entry.majorVersion,
             subject: (subject ?? self.ada.uuid).lowercased,
-            time: Timestamp.text(self.clock.now),
+            time: Timestamp.text(moment ?? self.clock.now),
             sequence: sequence
         )
         let body = try EventEnvelope.body(attributes, dataJSON: json)

@@ -28,6 +28,22 @@ public struct TestVhost: Sendable {
         try await self.management("DELETE", "queues/\(self.name)/\(queue)")
     }
 
+    /// The routing keys that bind a queue to an exchange other than the default one.
+    public func bindings(of queue: String) async throws -> Set<String> {
+        struct Binding: Decodable {
+            let source: String
+            let key: String
+
+            private enum CodingKeys: String, CodingKey {
+                case source
+                case key = "routing_key"
+            }
+        }
+        let list = try await self.management("GET", "queues/\(self.name)/\(queue)/bindings")
+        let bindings = try JSONDecoder().decode([Binding].self, from: Data(list.utf8))
+        return Set(bindings.filter { !$0.source.isEmpty }.map(\.key))
+    }
+
     /// The connections to this vhost that the broker lists; one that is new is missing for some seconds.
     public func connections() async throws -> [String] {
         struct Connection: Decodable {

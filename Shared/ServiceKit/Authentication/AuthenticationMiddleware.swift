@@ -37,9 +37,9 @@ public struct AuthenticationMiddleware: RouterMiddleware {
     /// The token of an `Authorization: Bearer` header.
     static func bearerToken(of request: Request) -> String? {
         guard let header = request.headers[.authorization] else { return nil }
-        let parts = header.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        let token = parts[1].filter { $0 != " " }
-        return token.isEmpty ? nil : token
+        guard let space = header.utf8.firstIndex(of: UInt8(ascii: " ")), header[..<space].lowercased() == "bearer"
+        else { return nil }
+        let token = header[space...].drop { $0 == " " }
+        return token.isEmpty ? nil : String(token)
     }
 }

@@ -65,9 +65,18 @@ public final class ClerkVerifier: TokenVerifier {
             userID: user,
             clerkSubject: subject,
             sessionID: session,
-            provenAt: Self.provenAt(claims["fva"], issuedAt: issuedAt)
+            provenAt: Self.provenAt(claims["fva"], issuedAt: issuedAt),
+            organization: Self.organization(in: claims)
         )
         return (identity, expiry)
+    }
+
+    /// Tokens of version 2 have it in `o`, older ones in claims of their own.
+    private static func organization(in claims: StrictJSON) -> Identity.Organization? {
+        let id = claims["o"]?["id"]?.string ?? claims["org_id"]?.string
+        let role = claims["o"]?["rol"]?.string ?? claims["org_role"]?.string
+        guard let id, let role, !id.isEmpty, !role.isEmpty else { return nil }
+        return Identity.Organization(id: id, role: role)
     }
 
     /// `fva`: minutes since the first and the second factor when the token was made; -1 for one that was not used.

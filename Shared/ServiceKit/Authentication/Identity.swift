@@ -14,13 +14,36 @@ public struct Identity: Hashable, Sendable {
     ///
     /// Nil when the token does not say.
     public let provenAt: Date?
+    /// The organization in whose name the session is, and the user's role there; nil for one's own.
+    public let organization: Organization?
+
+    /// An organization at the identity provider, and a role in it.
+    public struct Organization: Hashable, Sendable {
+        /// `org_...`: anybody can make organizations, so a role says nothing without it.
+        public let id: String
+        /// Without the prefix `org:`.
+        public let role: String
+
+        /// Puts both together; a prefix `org:` of the role is left out.
+        public init(id: String, role: String) {
+            self.id = id
+            self.role = role.hasPrefix("org:") ? String(role.dropFirst(4)) : role
+        }
+    }
 
     /// Puts an identity together; only verifiers and tests do.
-    public init(userID: UserID, clerkSubject: String, sessionID: String, provenAt: Date? = nil) {
+    public init(
+        userID: UserID,
+        clerkSubject: String,
+        sessionID: String,
+        provenAt: Date? = nil,
+        organization: Organization? = nil
+    ) {
         self.userID = userID
         self.clerkSubject = clerkSubject
         self.sessionID = sessionID
         self.provenAt = provenAt
+        self.organization = organization
     }
 }
 

@@ -3,7 +3,8 @@ import Foundation
 
 /// Keys that all processes of a service know, and nobody else: derived from `INTERNAL_TOKEN`.
 ///
-/// For what may be lost when the token changes: counts of requests, cursors of lists.
+/// For what may be lost when the token changes: counts of requests, cursors of lists, and whether a request with a secret
+/// in it is the same again.
 struct DerivedKeys: Sendable {
     private let secret: SymmetricKey
     private let service: String

@@ -18,6 +18,8 @@ struct EdgeResponder: HTTPResponder {
     private let metrics: HTTPRequestMetrics
     private let bodyLimit: Int
     private let clients: Clients
+    private let journal: RequestJournal?
+    private let clock: any TimeSource
 
     /// What is done about clients.
     struct Clients: Sendable {
@@ -35,9 +37,13 @@ struct EdgeResponder: HTTPResponder {
         deadline: Duration,
         bodyLimit: Int,
         metrics: HTTPRequestMetrics,
-        clients: Clients
+        clients: Clients,
+        journal: RequestJournal?,
+        clock: any TimeSource
     ) {
         self.clients = clients
+        self.journal = journal
+        self.clock = clock
         self.index = index
         self.routes = routes
         self.ids = ids
@@ -122,6 +128,7 @@ struct EdgeResponder: HTTPResponder {
         let found = context.endpointPath
         let route = found == nil || found == RouteIndex.notFound ? "unknown" : found ?? "unknown"
         self.metrics.record(route: route, method: request.method, status: response.status, duration: duration)
+        self.keep(request, response, route: route, context: context, duration: duration)
         // Probes and scrapes come every few seconds and say nothing.
         let level: Logger.Level = route.hasPrefix("/health") || route == "/metrics" ? .trace : .info
         guard context.logger.logLevel <= level else { return }
@@ -133,6 +140,27 @@ struct EdgeResponder: HTTPResponder {
                 "status": .safe(response.status.code), "duration_ms": .safe(duration.milliseconds),
                 "trace_id": .safe(context.trace.traceID),
             ]
+        )
+    }
+
+    private func keep(
+        _ request: Request,
+        _ response: Response,
+        route: String,
+        context: AppRequestContext,
+        duration: Duration
+    ) {
+        guard let journal = self.journal, RequestJournal.isKept(request.method), route != "unknown" else { return }
+        journal.note(
+            RequestJournal.Entry(
+                id: context.requestID,
+                method: request.method,
+                route: route,
+                status: response.status.code,
+                startedAt: self.clock.now.addingTimeInterval(-(duration / .seconds(1))),
+                duration: duration,
+                trace: context.trace
+            )
         )
     }
 

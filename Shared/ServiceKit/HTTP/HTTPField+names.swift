@@ -9,6 +9,8 @@ extension HTTPField.Name {
     public static let idempotencyKey = Self("Idempotency-Key").unsafelyNamed
     /// Says that the answer is one that was stored before.
     public static let idempotencyReplayed = Self("Idempotency-Replayed").unsafelyNamed
+    /// Where the next part of an answer begins that has no room for it in its body.
+    public static let nextID = Self("Transfa-Next").unsafelyNamed
     /// Approval of an outbound payment.
     public static let transfaApproval = Self("Transfa-Approval").unsafelyNamed
 }

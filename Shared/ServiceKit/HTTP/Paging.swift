@@ -35,16 +35,8 @@ public struct Paging: Sendable {
         guard let seal = context.cursors else { throw .unexpected }
         self.seal = seal
         self.list = "\(context.endpointPath ?? "") \(context.identity?.userID.description ?? "")"
-        let parameters = request.uri.queryParameters
-        if let text = parameters.get("limit") {
-            guard let limit = Int(text), (1...maximum).contains(limit) else {
-                throw .invalid(parameter: "limit", detail: "A number from 1 to \(maximum).")
-            }
-            self.limit = limit
-        } else {
-            self.limit = usual
-        }
-        guard let text = parameters.get("cursor") else {
+        self.limit = try request.limit(usual: usual, maximum: maximum)
+        guard let text = request.uri.queryParameters.get("cursor") else {
             self.place = nil
             return
         }
@@ -89,4 +81,17 @@ public struct Paging: Sendable {
 
     /// The cursor after a row.
     public func cursor(after id: UUID) -> String { self.seal.text(of: id.bytes, in: self.list) }
+}
+
+extension Request {
+    /// The parameter `limit`: how many rows an answer has at the most.
+    ///
+    /// - Throws: 400 `invalid_parameter`.
+    public func limit(usual: Int, maximum: Int) throws(APIError) -> Int {
+        guard let text = self.uri.queryParameters.get("limit") else { return usual }
+        guard let limit = Int(text), (1...maximum).contains(limit) else {
+            throw .invalid(parameter: "limit", detail: "A number from 1 to \(maximum).")
+        }
+        return limit
+    }
 }

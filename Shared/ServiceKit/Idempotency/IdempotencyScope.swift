@@ -2,6 +2,7 @@ import Crypto
 import HTTPTypes
 public import Hummingbird
 public import Primitives
+import Sealing
 
 /// SHA-256 over method, path and raw body: whether a repeated request is the same request.
 public struct RequestFingerprint: Hashable, Sendable {
@@ -43,13 +44,26 @@ public struct IdempotencyScope: Hashable, Sendable {
         self.key = key
         self.fingerprint = fingerprint
     }
+
+    /// The same with a keyed hash of the request.
+    func hashed(with index: BlindIndex) -> IdempotencyScope {
+        let keyed = index.index("request", Hex.encode(self.fingerprint.bytes))
+        let fingerprint = RequestFingerprint(bytes: Hex.decode(keyed) ?? [])
+        return IdempotencyScope(user: self.user, route: self.route, key: self.key, fingerprint: fingerprint)
+    }
 }
 
 extension Request {
     /// The idempotency scope of an authenticated request; reads the body.
     ///
+    /// `identifying` is what makes two requests the same, when that is not the whole body: a plain hash of a body with a
+    /// password in it could be searched for the password.
+    ///
     /// - Throws: 400 without a key, 401 without an identity.
-    public func idempotencyScope(context: AppRequestContext) async throws -> IdempotencyScope {
+    public func idempotencyScope(
+        context: AppRequestContext,
+        identifying: [UInt8]? = nil
+    ) async throws -> IdempotencyScope {
         let identity = try context.requireIdentity()
         let key = try self.requireIdempotencyKey()
         let body = try await self.rawBody(context: context)
@@ -58,7 +72,11 @@ extension Request {
             user: identity.userID,
             route: "\(self.method.rawValue) \(context.endpointPath ?? path)",
             key: key,
-            fingerprint: RequestFingerprint(method: self.method.rawValue, path: path, body: body.bytes)
+            fingerprint: RequestFingerprint(
+                method: self.method.rawValue,
+                path: path,
+                body: identifying ?? body.bytes
+            )
         )
     }
 }

@@ -33,6 +33,19 @@ public struct ImageDesk: Sendable {
         return try CleanImage(cleaning: body.bytes, within: self.limits)
     }
 
+    /// The bytes of any file that is a request's body, within the same bound of uploads at once.
+    ///
+    /// - Throws: 413 beyond the limit, 503 when many files are being uploaded.
+    public func upload(
+        in request: Request,
+        _ context: AppRequestContext,
+        limit: Int
+    ) async throws -> [UInt8] {
+        guard self.enter() else { throw APIError.unavailable("too_many_uploads") }
+        defer { self.busy.withLock { $0 -= 1 } }
+        return try await request.rawBody(context: context, limit: limit).bytes
+    }
+
     private func enter() -> Bool {
         self.busy.withLock { count in
             guard count < Self.maximumUploads else { return false }
@@ -68,12 +81,12 @@ public struct ImageDesk: Sendable {
     ///
     /// - Throws: 404 when its bytes are gone, 503 while the store cannot be reached.
     public func answer(_ record: ImageRecord, to request: Request) async throws -> APIResponse {
-        let tag = "\"\(record.key.text)\""
+        let tag = EntityTag(text: "\"\(record.key.text)\"")
         let headers: HTTPFields = [
-            .eTag: tag, .cacheControl: "public, max-age=31536000, immutable", .contentDisposition: "inline",
+            .eTag: tag.text, .cacheControl: "public, max-age=31536000, immutable", .contentDisposition: "inline",
             .contentSecurityPolicy: "default-src 'none'; sandbox",
         ]
-        guard !Self.isKnown(tag, to: request) else { return APIResponse(.notModified, headers: headers) }
+        guard !tag.isKnown(to: request.headers) else { return APIResponse(.notModified, headers: headers) }
         let place = try record.place(in: self.service)
         do {
             guard let bytes = try await self.store.get(place, limit: self.limits.bytes) else {
@@ -84,15 +97,6 @@ public struct ImageDesk: Sendable {
             return APIResponse(.ok, body: bytes, headers: all)
         } catch ObjectStorageError.unavailable {
             throw Self.unavailable
-        }
-    }
-
-    private static func isKnown(_ tag: String, to request: Request) -> Bool {
-        request.headers[values: .ifNoneMatch].contains { header in
-            header.split(separator: ",").contains { part in
-                let text = part.filter { $0 != " " }
-                return text == "*" || text == tag || text == "W/\(tag)"
-            }
         }
     }
 }

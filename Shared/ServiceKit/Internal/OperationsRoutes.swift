@@ -8,19 +8,26 @@ import Primitives
 struct OperationsRoutes {
     static let defaultLimit = 100
     static let maximumLimit = 1000
-    /// A week; inboxes remember longer.
-    static let resendableMinutes = 1...10_080
 
     let operations: MessagingOperations
+    let readiness: Readiness
 
     func add(to internalRoutes: RouterGroup<AppRequestContext>) {
         let ops = internalRoutes.group("/ops")
+        ops.get("/status") { _, _ in try await self.status() }
+        ops.get("/outbox/events") { request, _ in try await self.events(request) }
         ops.get("/outbox") { _, _ in InternalRoutes.json(.ok, try await self.operations.outbox()) }
         ops.get("/jobs") { request, _ in
             let limit = try Self.limit(request)
-            return InternalRoutes.json(.ok, try await self.operations.jobs(state: Self.state(request), limit: limit))
+            return InternalRoutes.json(.ok, try await self.operations.jobs(Self.jobs(request), limit: limit))
         }
-        ops.get("/parked") { _, _ in InternalRoutes.json(.ok, try await self.operations.parked()) }
+        ops.get("/jobs/:id") { _, context in
+            guard let job = try await self.operations.job(try context.uuid("id")) else { throw APIError.notFound }
+            return InternalRoutes.json(.ok, job)
+        }
+        ops.get("/parked") { request, _ in
+            InternalRoutes.json(.ok, try await self.operations.parked(about: try Self.name("subject", request)))
+        }
         ops.get("/provider-calls") { request, _ in
             InternalRoutes.json(.ok, try await self.operations.providerCalls(limit: try Self.limit(request)))
         }
@@ -36,70 +43,50 @@ struct OperationsRoutes {
             let handled = try await self.operations.handled(correlation: id)
             return InternalRoutes.json(.ok, #"{"published":\#(published),"handled":\#(handled)}"#)
         }
-        self.addActions(to: ops)
+        ops.get("/audit") { request, context in try await self.audit(request, context) }
+        ops.get("/audit/check") { _, _ in try APIResponse(json: try await self.operations.auditCheck()) }
+        self.addTrace(to: ops)
+        self.addProjections(to: ops)
+        self.addActs(to: ops)
     }
 
-    private func addActions(to ops: RouterGroup<AppRequestContext>) {
-        ops.post("/outbox/resend") { request, context in
-            let minutes = try await request.decodeBody(as: Resend.self, context: context).minutes
-            guard Self.resendableMinutes.contains(minutes) else {
-                throw APIError.invalid("/minutes", detail: "Name 1 to 10080 minutes.")
-            }
-            let count = try await self.operations.resendOutbox(sentWithin: .seconds(60 * minutes))
-            return InternalRoutes.json(.ok, #"{"count":\#(count)}"#)
-        }
-        ops.post("/jobs/:id/release") { _, context in
-            try Self.changed(try await self.operations.releaseJob(try context.uuid("id")))
-        }
-        ops.post("/jobs/:id/cancel") { _, context in
-            try Self.changed(try await self.operations.cancelJob(try context.uuid("id")))
-        }
-        ops.post("/parked/retry") { request, context in
-            let body = try await request.decodeBody(as: ParkedSubject.self, context: context)
-            return Self.answer(to: try await self.operations.retryParked(subject: body.subject))
-        }
-        ops.post("/parked/discard") { request, context in
-            let body = try await request.decodeBody(as: ParkedEvent.self, context: context)
-            let isGone = try await self.operations.discardParked(subject: body.subject, event: body.event)
-            return try Self.changed(isGone)
-        }
-    }
-
-    private struct Resend: Decodable {
-        let minutes: Int
-    }
-
-    private struct ParkedSubject: Decodable {
-        let subject: String
-    }
-
-    private struct ParkedEvent: Decodable {
-        let subject: String
-        let event: UUID
-    }
-
-    private static func changed(_ isChanged: Bool) throws(APIError) -> APIResponse {
-        guard isChanged else { throw .notFound }
-        return .noContent
-    }
-
-    private static func answer(to retry: ParkedRetry) -> APIResponse {
+    /// Version, readiness, and what waits: what an overview of all services shows of each.
+    private func status() async throws -> APIResponse {
+        let messages = try await self.operations.status()
+        let report = await self.readiness.report()
         var text = JSONText()
         text.object { document in
-            switch retry {
-            case .applied(let count):
-                document.member("outcome", "applied")
-                document.member("applied", Int64(count))
-            case .failedAgain(let applied, let reason):
-                document.member("outcome", "failed_again")
-                document.member("applied", Int64(applied))
-                document.member("reason", reason)
-            case .refused: document.member("outcome", "refused")
-            case .nothingParked: document.member("outcome", "nothing_parked")
+            document.member("version", ServiceVersion.text)
+            document.member("is_ready", report.isReady)
+            document.key("checks")
+            document.object { checks in
+                for check in report.checks { checks.member(check.name, check.isGood) }
             }
+            document.key("messages")
+            document.raw(messages)
         }
         return APIResponse(.ok, body: text.bytes)
     }
+
+    /// Envelopes, one per line: whoever reads them needs them byte for byte.
+    private func events(_ request: Request) async throws -> APIResponse {
+        var after = Self.beforeAll
+        if let text = request.uri.queryParameters.get("after") {
+            guard let id = UUID(text: text) else {
+                throw APIError.invalid(
+                    parameter: "after",
+                    detail: "An id, such as the answer before named."
+                )
+            }
+            after = id
+        }
+        let events = try await self.operations.events(after: after, limit: try Self.limit(request))
+        var headers: HTTPFields = [.contentType: "application/jsonl"]
+        if let next = events.next { headers[.nextID] = next.lowercased }
+        return APIResponse(.ok, body: Array(events.lines), headers: headers)
+    }
+
+    private static let beforeAll = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
     private static let jobStates: Set<String> = ["queued", "running", "done", "failed", "cancelled", "skipped"]
 
@@ -112,11 +99,65 @@ struct OperationsRoutes {
         return text
     }
 
-    private static func limit(_ request: Request) throws(APIError) -> Int {
-        guard let text = request.uri.queryParameters.get("limit") else { return Self.defaultLimit }
-        guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
-            throw .invalid(parameter: "limit", detail: "A limit is a number from 1 to \(Self.maximumLimit).")
+    private static func jobs(_ request: Request) throws(APIError) -> JobFilter {
+        JobFilter(
+            state: try Self.state(request),
+            kind: try Self.name("kind", request),
+            subject: try Self.name("subject", request),
+            isDelayed: try Self.isDelayed(request)
+        )
+    }
+
+    private static func isDelayed(_ request: Request) throws(APIError) -> Bool {
+        switch request.uri.queryParameters.get("delayed") {
+        case nil, "false": false
+        case "true": true
+        default: throw .invalid(parameter: "delayed", detail: "It is true or false.")
         }
-        return limit
+    }
+
+    private static func limit(_ request: Request) throws(APIError) -> Int {
+        try request.limit(usual: Self.defaultLimit, maximum: Self.maximumLimit)
+    }
+
+    // MARK: The audit
+
+    private struct AuditPage: Encodable {
+        let data: [AuditedAct]
+        let nextCursor: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case data
+            case nextCursor = "next_cursor"
+        }
+    }
+
+    private func audit(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let paging = try Paging(request, context, usual: Self.defaultLimit, maximum: Self.maximumLimit)
+        let acts = try await self.operations.audit(
+            about: try Self.name("subject", request),
+            before: try paging.position(),
+            limit: paging.limit + 1
+        )
+        let page = acts.prefix(paging.limit)
+        let isLast = page.count == acts.count
+        return try APIResponse(
+            json: AuditPage(
+                data: Array(page),
+                nextCursor: isLast ? nil : page.last.map { paging.cursor(after: $0.number) }
+            )
+        )
+    }
+
+    private static let longestName = 200
+
+    private static func name(_ parameter: String, _ request: Request) throws(APIError) -> String? {
+        guard let text = request.uri.queryParameters.get(parameter) else { return nil }
+        guard (1...Self.longestName).contains(text.utf8.count),
+            text.utf8.allSatisfy({ UInt8(ascii: "!")...UInt8(ascii: "~") ~= $0 && $0 != UInt8(ascii: "%") })
+        else {
+            throw .invalid(parameter: parameter, detail: "An id, a name or a reference: 1 to 200 visible characters.")
+        }
+        return text
     }
 }

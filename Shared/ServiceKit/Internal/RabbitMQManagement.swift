@@ -4,7 +4,7 @@ import Messaging
 import NIOCore
 import NIOHTTP1
 
-/// RabbitMQ's management API, for policies alone.
+/// RabbitMQ's management API: policies, and how long the queues are.
 struct RabbitMQManagement: BrokerManagement {
     private static let timeout = TimeAmount.seconds(5)
     private static let maximumBytes = 64 * 1024
@@ -63,9 +63,21 @@ struct RabbitMQManagement: BrokerManagement {
         guard (200..<300).contains(response.status.code) else { throw Refused(status: response.status.code) }
     }
 
+    /// The queues of the virtual host; the broker counts every five seconds.
+    func queues() async throws -> [BrokerQueue] {
+        let path = "queues/\(Self.escaped(self.virtualHost))?columns=name,messages,consumers"
+        let response = try await self.http.execute(self.request(path: path), timeout: Self.timeout)
+        guard response.status == .ok else { throw Refused(status: response.status.code) }
+        let body = try await response.body.collect(upTo: Self.maximumBytes)
+        return try JSONDecoder().decode([BrokerQueue].self, from: Data(Array(buffer: body)))
+    }
+
     private func request(_ policy: String) -> HTTPClientRequest {
-        let host = Self.escaped(self.virtualHost)
-        var request = HTTPClientRequest(url: "\(self.base)/api/policies/\(host)/\(Self.escaped(policy))")
+        self.request(path: "policies/\(Self.escaped(self.virtualHost))/\(Self.escaped(policy))")
+    }
+
+    private func request(path: String) -> HTTPClientRequest {
+        var request = HTTPClientRequest(url: "\(self.base)/api/\(path)")
         if let authorization = self.authorization {
             request.headers.add(name: "Authorization", value: authorization)
         }
@@ -75,4 +87,11 @@ struct RabbitMQManagement: BrokerManagement {
     private static func escaped(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._~"))) ?? text
     }
+}
+
+extension RabbitMQManagement: CustomStringConvertible, CustomReflectable {
+    /// The address, without the password: a service is described in the log when it starts.
+    var description: String { "RabbitMQManagement(\(self.base))" }
+    /// No children, so that `dump` shows nothing.
+    var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -7,8 +7,12 @@ final class RouteListing: Sendable {
     /// Known once all internal routes are there, this one among them.
     private let closed = Locked<RouteIndex?>(nil)
 
-    init(public open: RouteIndex) {
+    /// What the paths of a page begin with, which no document describes.
+    private let page: String?
+
+    init(public open: RouteIndex, page: String?) {
         self.open = open
+        self.page = page
     }
 
     func add(to internalRoutes: RouterGroup<AppRequestContext>) {
@@ -20,9 +24,12 @@ final class RouteListing: Sendable {
     }
 
     private func answer() -> APIResponse {
+        let open = self.open.names
+        let ofPage = self.page.map { page in open.filter { $0.contains(" \(page)") } } ?? []
         var text = JSONText()
         text.object { document in
-            Self.write(self.open.names, as: "public", to: &document)
+            Self.write(open.filter { !ofPage.contains($0) }, as: "public", to: &document)
+            if self.page != nil { Self.write(ofPage, as: "page", to: &document) }
             Self.write(self.closed.withLock { $0?.names ?? [] }, as: "internal", to: &document)
         }
         return APIResponse(.ok, body: text.bytes)

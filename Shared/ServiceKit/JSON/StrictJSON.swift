@@ -47,7 +47,7 @@ struct StrictJSONError: Error, Equatable {
     }
 
     let reason: Reason
-    /// A JSON pointer to the innermost place that was entered.
+    /// A JSON pointer to the innermost place that was entered, or to what is around a name that cannot be ours.
     let pointer: String
 }
 

@@ -4,7 +4,8 @@ struct StrictJSONParser {
 
     private let bytes: [UInt8]
     private var position = 0
-    private var path: [String] = []
+    /// Names and indices; nil for a name that none of our members has, which is not repeated to anybody.
+    private var path: [String?] = []
 
     private init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -23,7 +24,7 @@ struct StrictJSONParser {
     }
 
     private func failure(_ reason: StrictJSONError.Reason = .malformed) -> StrictJSONError {
-        StrictJSONError(reason: reason, pointer: JSONPointer.text(self.path))
+        StrictJSONError(reason: reason, pointer: JSONPointer.text(self.path.prefix { $0 != nil }.compactMap(\.self)))
     }
 
     private var current: UInt8? { self.position < self.bytes.count ? self.bytes[self.position] : nil }
@@ -60,9 +61,20 @@ struct StrictJSONParser {
         return value
     }
 
-    private mutating func enter(_ name: String) throws(StrictJSONError) {
+    private mutating func enter(_ name: String?) throws(StrictJSONError) {
         guard self.path.count < Self.maximumDepth else { throw self.failure(.tooDeep) }
         self.path.append(name)
+    }
+
+    private static let longestName = 40
+
+    /// Whether a name looks like those of our members: what somebody has typed into the wrong place does not.
+    private static func couldBeOurs(_ name: String) -> Bool {
+        let isWord = name.utf8.allSatisfy {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                || $0 == UInt8(ascii: "_")
+        }
+        return isWord && name.utf8.count <= Self.longestName && name.first?.isLetter == true
     }
 
     private mutating func object() throws(StrictJSONError) -> StrictJSON {
@@ -76,7 +88,7 @@ struct StrictJSONParser {
         while true {
             guard self.current == UInt8(ascii: "\"") else { throw self.failure() }
             let name = try self.string()
-            try self.enter(name)
+            try self.enter(Self.couldBeOurs(name) ? name : nil)
             self.skipSpace()
             try self.expect(UInt8(ascii: ":"))
             self.skipSpace()

@@ -15,10 +15,12 @@ public struct ServiceParts: Sendable {
     let messaging: MessagingRuntime?
     let services: [any Service]
     let internalRoutes: InternalRoutes
+    /// What the paths of a page begin with.
+    let page: String?
 
     /// A router is not Sendable; what is built from it is.
     struct RouterParts: Sendable {
-        let make: @Sendable (ServiceHost) -> EdgeResponder
+        let make: @Sendable (ServiceHost, RequestJournal?) -> EdgeResponder
     }
 
     /// Names the parts.
@@ -27,16 +29,19 @@ public struct ServiceParts: Sendable {
     ///   - router: The public routes, from `ServiceHost.router()`.
     ///   - messaging: Events and jobs, if the service has any; gives the operations routes too.
     ///   - services: Own loops. They start after the clients and before the public server, in this order.
+    ///   - page: What those of the public routes begin with that are for the browsers of people and not for programs: they
+    ///     change with the page, and no document describes them.
     ///   - internalRoutes: Routes under `/internal`.
     public init(
         router: Router<AppRequestContext>,
         messaging: MessagingRuntime? = nil,
         services: [any Service] = [],
+        page: String? = nil,
         internalRoutes: @escaping InternalRoutes = { _ in }
     ) {
         let routes = router.buildResponder()
         let index = RouteIndex(router)
-        self.responder = RouterParts { host in
+        self.responder = RouterParts { host, journal in
             EdgeResponder(
                 routes: routes,
                 index: index,
@@ -49,12 +54,15 @@ public struct ServiceParts: Sendable {
                     proxies: host.settings.http.trustedProxies,
                     limiter: host.limiter,
                     cursors: host.cursors
-                )
+                ),
+                journal: journal,
+                clock: host.clock
             )
         }
         self.publicRoutes = index
         self.messaging = messaging
         self.services = services
+        self.page = page
         self.internalRoutes = internalRoutes
     }
 }
@@ -79,14 +87,22 @@ extension ServiceHost {
     func services(of parts: ServiceParts) -> [any Service] {
         self.addClientChecks()
         var services = self.clientServices()
-        services.append(self.internalServer(parts))
+        // Its table is one of messaging's.
+        let journal = parts.messaging.map { _ in
+            RequestJournal(postgres: self.workers, logger: self.logger, metrics: self.metrics)
+        }
+        if let journal { services.append(journal) }
+        services.append(self.internalServer(parts, journal))
         services += parts.services
         if let messaging = parts.messaging {
+            services.append(
+                OutboxMetrics(operations: messaging.operations, registry: self.metrics, logger: self.logger)
+            )
             services.append(messaging)
         }
         services.append(
             self.server(
-                parts.responder.make(self),
+                parts.responder.make(self, journal),
                 host: self.settings.http.host,
                 port: self.settings.http.port,
                 bound: self.publicPort
@@ -96,9 +112,9 @@ extension ServiceHost {
         return services
     }
 
-    private func internalServer(_ parts: ServiceParts) -> some Service {
+    private func internalServer(_ parts: ServiceParts, _ journal: RequestJournal?) -> some Service {
         let router = self.router()
-        let listing = RouteListing(public: parts.publicRoutes)
+        let listing = RouteListing(public: parts.publicRoutes, page: parts.page)
         InternalRoutes.add(
             to: router,
             token: self.settings.internalServer.token,
@@ -107,7 +123,8 @@ extension ServiceHost {
         ) { group in
             let operations = parts.messaging?.operations
             if let operations {
-                OperationsRoutes(operations: operations).add(to: group)
+                OperationsRoutes(operations: operations, readiness: self.readiness).add(to: group)
+                ReplayRoutes(operations: operations).add(to: group)
             }
             ClockRoutes(clock: self.clock, profile: self.settings.profile) { offset in
                 try await operations?.setClock(offset: offset)
@@ -126,7 +143,9 @@ extension ServiceHost {
             deadline: .seconds(30),
             bodyLimit: self.settings.http.bodyLimit,
             metrics: HTTPRequestMetrics(self.metrics),
-            clients: EdgeResponder.Clients(cursors: self.cursors)
+            clients: EdgeResponder.Clients(cursors: self.cursors),
+            journal: journal,
+            clock: self.clock
         )
         let settings = self.settings.internalServer
         return self.server(edge, host: settings.host, port: settings.port, bound: self.internalPort)

@@ -36,6 +36,8 @@ public struct ServiceHost: Sendable {
     let limiter: RateLimiter
     /// Seals cursors of lists.
     let cursors: CursorSeal
+    /// Hashes secrets in requests, for telling whether a request is the same again.
+    public let keyedHash: KeyedHash
 
     private let handlersOrNone: PostgresClient?
     private let workersOrNone: PostgresClient?
@@ -64,6 +66,7 @@ public struct ServiceHost: Sendable {
         self.redisOrNone = redis
         let secrets = DerivedKeys(settings)
         self.cursors = CursorSeal(secrets.key(for: "cursors"))
+        self.keyedHash = KeyedHash(secrets.key(for: "secrets in requests"))
         self.limiter = RateLimiter(
             settings: settings.http.rateLimits,
             shared: redis.map {

@@ -8,6 +8,7 @@ import Postgres
 ///
 /// - `--migrate`: runs the migrations as `MIGRATION_DATABASE_URL`, then the service.
 /// - `--migrate-only`: runs the migrations and ends.
+/// - `--migrate-look`: prints how every migration stands in the database, as a JSON object in a line each, and ends.
 /// - `--settings`: prints the documented settings and ends.
 /// - `--version`: prints the version and ends.
 ///
@@ -17,7 +18,9 @@ public enum ServiceMain {
     static let unknownArgument: Int32 = 64
     static let failed: Int32 = 70
 
-    private static let known: Set<String> = ["--migrate", "--migrate-only", "--settings", "--version"]
+    private static let known: Set<String> = [
+        "--migrate", "--migrate-only", "--migrate-look", "--settings", "--version",
+    ]
 
     /// Runs a service and ends the process.
     public static func run(
@@ -73,6 +76,9 @@ public enum ServiceMain {
         arguments: [String],
         reader: SettingsReader
     ) async throws {
+        if arguments.contains("--migrate-look") {
+            return try await Self.lookAtMigrations(definition, reader: reader)
+        }
         if arguments.contains("--migrate-only") {
             return try await Self.migrate(definition, reader: reader, logger: Logger(label: definition.name))
         }
@@ -97,6 +103,15 @@ public enum ServiceMain {
     }
 
     static func migrate(_ definition: ServiceDefinition, reader: SettingsReader, logger: Logger) async throws {
+        let (migrator, url) = try Self.migrator(definition, reader: reader)
+        let applied = try await migrator.run(url: url, logger: logger)
+        logger.info("migrated", metadata: ["count": .safe(applied.count)])
+    }
+
+    private static func migrator(
+        _ definition: ServiceDefinition,
+        reader: SettingsReader
+    ) throws -> (migrator: Migrator, url: String) {
         let url = try reader.text(.migrationDatabaseURL)
         let migrator = Migrator(
             migrations: try definition.migrations(),
@@ -106,8 +121,21 @@ public enum ServiceMain {
                 "worker": Self.role(of: try reader.optionalText(.workerDatabaseURL)) ?? "\(definition.name)_worker",
             ]
         )
-        let applied = try await migrator.run(url: url, logger: logger)
-        logger.info("migrated", metadata: ["count": .safe(applied.count)])
+        return (migrator, url)
+    }
+
+    private static func lookAtMigrations(_ definition: ServiceDefinition, reader: SettingsReader) async throws {
+        let (migrator, url) = try Self.migrator(definition, reader: reader)
+        for migration in try await migrator.look(url: url) {
+            var text = JSONText()
+            text.object { line in
+                line.member("set", migration.set)
+                line.member("number", Int64(migration.number))
+                line.member("name", migration.name)
+                line.member("state", migration.state.rawValue)
+            }
+            FileHandle.standardOutput.write(Data(text.bytes) + Data("\n".utf8))
+        }
     }
 
     /// The roles are those that the URLs log in as, so that rights and log-ins cannot drift apart.

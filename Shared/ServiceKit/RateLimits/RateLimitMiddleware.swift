@@ -3,10 +3,22 @@ public import Hummingbird
 /// Counts each request of a route under one more policy.
 public struct RateLimitMiddleware: RouterMiddleware {
     private let policy: RatePolicy
+    private let subject: Subject
+
+    /// For whom it counts.
+    enum Subject: Sendable {
+        case address
+        case user
+    }
 
     /// Creates the middleware; `RouterGroup.limited` does.
     public init(_ policy: RatePolicy) {
+        self.init(policy, of: policy == .address ? .address : .user)
+    }
+
+    init(_ policy: RatePolicy, of subject: Subject) {
         self.policy = policy
+        self.subject = subject
     }
 
     /// Answers 429 itself, or calls the rest of the chain.
@@ -16,14 +28,14 @@ public struct RateLimitMiddleware: RouterMiddleware {
         next: @concurrent (Request, AppRequestContext) async throws -> Response
     ) async throws -> Response {
         let key: RateKey?
-        if self.policy == .address {
-            key = context.client.map { RateKey(.address, address: $0) }
-        } else {
-            key = RateKey(self.policy, user: try context.requireIdentity().userID)
+        switch self.subject {
+        case .address: key = context.client.map { RateKey(self.policy, address: $0) }
+        case .user: key = RateKey(self.policy, user: try context.requireIdentity().userID)
         }
         let standings = try await context.count(key.map { [$0] } ?? [])
         var response = try await next(request, context)
-        RateLimiter.describe(standings, in: &response.headers)
+        // How much others behind the same address sent is nobody's business.
+        if self.subject == .user { RateLimiter.describe(standings, in: &response.headers) }
         return response
     }
 }
@@ -34,6 +46,12 @@ extension RouterGroup where Context == AppRequestContext {
     /// `.address` is for routes without `AuthenticationMiddleware`, which counts addresses and users by itself.
     public func limited(_ policy: RatePolicy) -> RouterGroup<AppRequestContext> {
         self.group().add(middleware: RateLimitMiddleware(policy))
+    }
+
+    /// The same group, whose routes one address may use as often as one user elsewhere: for those whom nobody knows yet,
+    /// such as who signs in.
+    public func limitedByAddress(_ policy: RatePolicy) -> RouterGroup<AppRequestContext> {
+        self.group().add(middleware: RateLimitMiddleware(policy, of: .address))
     }
 }
 

@@ -9,7 +9,7 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     case user
     /// Orders of one user that move money.
     case money
-    /// What of one user deals with secrets: PIN, devices, sign-up.
+    /// What of one user deals with secrets: PIN, devices, sign-up; of one address signing in to the operators' page.
     case secrets
     /// What tells one user about others: names, quotes.
     case lookups

@@ -1,0 +1,54 @@
+public import Hummingbird
+public import Messaging
+public import Sealing
+
+/// Runs a change of the user's for which an idempotency key is optional: once per key if the request has one.
+public struct ChangeOnce: Sendable {
+    /// The handler role's.
+    public let database: EventDatabase
+    private let executor: IdempotentExecutor
+    private let index: BlindIndex?
+
+    /// Puts it together; the database is the handler role's.
+    ///
+    /// With `index` what is kept of a request is a keyed hash: a plain one of a body with a BVN or an account number in
+    /// it could be searched for the number.
+    public init(executor: IdempotentExecutor, database: EventDatabase, hashingWith index: BlindIndex? = nil) {
+        self.executor = executor
+        self.database = database
+        self.index = index
+    }
+
+    /// What was answered before under the same key; nil when nothing was, or there is no key.
+    public func earlierAnswer(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse? {
+        guard let scope = try await self.scope(of: request, context, nil) else { return nil }
+        return try await self.executor.storedAnswer(for: scope)
+    }
+
+    /// Runs `body` in a transaction.
+    ///
+    /// `identifying` is what makes two requests the same, when that is not the whole body.
+    public func callAsFunction(
+        _ request: Request,
+        _ context: AppRequestContext,
+        identifying: [UInt8]? = nil,
+        _ body: (EventTransaction) async throws -> APIResponse
+    ) async throws -> APIResponse {
+        guard let scope = try await self.scope(of: request, context, identifying) else {
+            let user = try context.requireIdentity().userID
+            return try await self.database.transaction(as: user, cause: context.cause, body)
+        }
+        return try await self.executor.run(scope, in: self.database, context: context, body)
+    }
+
+    /// Nil without a key.
+    private func scope(
+        of request: Request,
+        _ context: AppRequestContext,
+        _ identifying: [UInt8]?
+    ) async throws -> IdempotencyScope? {
+        guard try request.idempotencyKey() != nil else { return nil }
+        let scope = try await request.idempotencyScope(context: context, identifying: identifying)
+        return self.index.map { scope.hashed(with: $0) } ?? scope
+    }
+}

@@ -1,0 +1,64 @@
+import HTTPTypes
+public import Hummingbird
+public import Messaging
+
+extension Request {
+    /// Who acts: the header `Transfa-Operator`.
+    ///
+    /// The internal token says that the caller may act, this says in whose name.
+    ///
+    /// - Throws: 400 with the header.
+    public func operatorName() throws(APIError) -> String {
+        let header = "Transfa-Operator"
+        guard let field = HTTPField.Name(header), let name = self.headers[field],
+            (1...Self.longestOperatorName).contains(name.utf8.count),
+            name.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else {
+            throw .invalid(header: header, detail: "Names the operator who acts: 1 to 64 visible characters.")
+        }
+        return name
+    }
+
+    private static var longestOperatorName: Int { 64 }
+}
+
+extension OperatorOrder {
+    /// The most characters of a reason, as JSON schemas count them.
+    public static let longestReason = 500
+
+    /// The order of a request whose body has nothing but the reason.
+    ///
+    /// - Throws: 400 with the place.
+    public init(_ request: Request, _ context: AppRequestContext) async throws {
+        let body = try await request.decodeBody(as: Reason.self, context: context)
+        try self.init(request, context, reason: body.reason)
+    }
+
+    /// The order of a request whose body has the reason at a pointer.
+    ///
+    /// - Throws: 400 with the place.
+    public init(
+        _ request: Request,
+        _ context: AppRequestContext,
+        reason: String,
+        at pointer: String = "/reason"
+    ) throws(APIError) {
+        guard Self.isPlainText(reason) else {
+            throw .invalid(pointer, detail: "One line of 1 to \(Self.longestReason) characters.")
+        }
+        self.init(name: try request.operatorName(), reason: reason, request: context.requestID)
+    }
+
+    /// Whether a text of an operator's says something and holds nothing that cannot be seen.
+    public static func isPlainText(_ text: String) -> Bool {
+        let categories = text.unicodeScalars.map(\.properties.generalCategory)
+        let spaces: Set<Unicode.GeneralCategory> = [.spaceSeparator, .lineSeparator, .paragraphSeparator]
+        return categories.count <= Self.longestReason
+            && categories.allSatisfy { $0 != .control && $0 != .format }
+            && categories.contains { !spaces.contains($0) }
+    }
+
+    private struct Reason: Decodable {
+        let reason: String
+    }
+}
