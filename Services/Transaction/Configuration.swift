@@ -19,7 +19,8 @@ struct TransactionConfiguration: Sendable {
     )
 
     /// All settings of transaction's own.
-    static let keys = [Self.anchorURLSetting, Self.anchorKeySetting, Self.poolAccountSetting, .publicLink]
+    static let keys =
+        [Self.anchorURLSetting, Self.anchorKeySetting, Self.poolAccountSetting, .publicLink] + ImageStoreSettings.keys
 
     /// Reads them.
     init(_ reader: SettingsReader) throws(ConfigurationProblem) {

@@ -21,10 +21,12 @@ extension ServiceDefinition {
 struct TransactionParts {
     let host: ServiceHost
     let configuration: TransactionConfiguration
+    let desk: ImageDesk
 
     init(host: ServiceHost) throws {
         self.host = host
         self.configuration = try TransactionConfiguration(host.settings.reader)
+        self.desk = try host.imageDesk()
     }
 
     func wired() throws -> ServiceParts {
@@ -50,17 +52,39 @@ struct TransactionParts {
             services: [
                 acceptor,
                 BreakMetrics(store: self.reconciliation, registry: self.host.metrics, logger: self.host.logger),
+                LedgerMetrics(
+                    store: OpenTransferStore(client: self.host.workers),
+                    registry: self.host.metrics,
+                    logger: self.host.logger
+                ),
+                DisputeMetrics(store: self.disputes, registry: self.host.metrics, logger: self.host.logger),
             ]
         ) {
             InvariantsController(store: InvariantStore(client: self.host.workers)).add(to: $0)
+            OpenTransferController(store: OpenTransferStore(client: self.host.workers)).add(to: $0)
+            SignalController(store: SignalStore(), database: messaging.work).add(to: $0)
+            BankHealthController(store: BankHealthStore(client: self.host.workers)).add(to: $0)
             ReconciliationController(store: self.reconciliation, database: messaging.work).add(to: $0)
             SuspenseController(
                 store: SuspenseStore(client: self.host.workers),
                 database: messaging.work,
                 ids: self.host.ids
             ).add(to: $0)
+            TransferDeskController(
+                store: TransferDeskStore(client: self.host.workers),
+                database: messaging.work,
+                ids: self.host.ids
+            ).add(to: $0)
+            DisputeDeskController(
+                store: self.disputes,
+                database: messaging.work,
+                view: DisputeView(keys: self.host.dataKeys),
+                clock: self.host.clock
+            ).add(to: $0)
         }
     }
+
+    private var disputes: DisputeStore { DisputeStore(client: self.host.handlers, workers: self.host.workers) }
 
     private var reconciliation: ReconciliationStore {
         ReconciliationStore(client: self.host.workers, poolAccount: self.configuration.poolAccount)
@@ -83,7 +107,8 @@ struct TransactionParts {
                 store: store,
                 provider: provider,
                 clock: self.host.clock,
-                logger: self.host.logger
+                logger: self.host.logger,
+                repeats: AnchorRepeats(time: self.host.clock)
             ),
             facts: ApplyTransferFacts(database: work, store: store),
             credits: CreditWallets(database: work, store: store),
@@ -94,9 +119,13 @@ struct TransactionParts {
                 store: self.reconciliation,
                 provider: AnchorBooks(client: client),
                 clock: self.host.clock
-            )
+            ),
+            discardImage: DiscardRequestImage(database: work, images: self.images, desk: self.desk),
+            closeProducts: CloseProducts(database: work, store: ClosureStore(), images: self.images)
         )
     }
+
+    private var images: RequestImageStore { RequestImageStore(workers: self.host.workers) }
 
     private var drops: MoneyDropStore { MoneyDropStore(client: self.host.handlers, workers: self.host.workers) }
 
@@ -117,6 +146,12 @@ struct TransactionParts {
             quote: QuoteOrder(store: QuoteStore(client: self.host.handlers), clock: self.host.clock)
         ).add(to: group)
         HistoryController(store: history, keys: self.host.dataKeys).add(to: group)
+        DisputeController(
+            store: self.disputes,
+            history: history,
+            view: DisputeView(keys: self.host.dataKeys),
+            once: once
+        ).add(to: group)
         self.addDocuments(history, to: group)
         self.moneyDrops(orders, history, executor, database).add(to: group)
         PaymentRequestController(
@@ -127,6 +162,15 @@ struct TransactionParts {
             linkBase: self.configuration.linkBase
         ).add(to: group)
         QRController(drops: self.drops, requests: self.requests).add(to: group)
+        let pictures = RequestImageController(
+            store: self.requests,
+            images: self.images,
+            desk: self.desk,
+            database: database,
+            once: once
+        )
+        pictures.add(to: group)
+        pictures.addPublic(to: router)
         LimitsController(store: LimitStore(client: self.host.handlers), approvals: approvals, once: once).add(to: group)
         return router
     }
@@ -167,7 +211,8 @@ struct TransactionParts {
             store: self.drops,
             view: MoneyDropView(names: history, keys: self.host.dataKeys),
             executor: executor,
-            database: database
+            database: database,
+            keyedHash: self.host.keyedHash
         )
     }
 }

@@ -68,7 +68,7 @@ struct MoneyDropDraftTests {
             poolAccount: "pool-anc_acc",
             link: "https://transfa.app/d/1"
         )
-        let text = try #require(drop.details)
+        let text = try drop.details(quote: nil)
         let details = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         #expect(details["amount_per_claim"] as? Int == 5)
         #expect(details["slots"] as? Int == 2)
@@ -107,6 +107,19 @@ struct PaymentRequestDraftTests {
         #expect(problem.pointer == pointer)
     }
 
+    @Test("a reference is a number of a sale and no free text")
+    func reference() throws {
+        func draft(_ reference: String) throws -> PaymentRequestDraft {
+            try PaymentRequestDraft(amount: 1, payer: nil, description: nil, reference: reference, expiresAt: nil)
+        }
+        let longest = String(repeating: "9", count: 40)
+        for good in ["a", "INV-2026/0042", "till_3.17", longest] { #expect(try draft(good).reference == good) }
+        for bad in ["", " ", "two words", "é", "a\n", "\u{661}", longest + "9"] {
+            let problem = try #require(throws: FieldProblem.self) { try draft(bad) }
+            #expect(problem.pointer == "/reference")
+        }
+    }
+
     @Test("it shows to its owner and the person named, or to whoever has the link; cancelled to nobody")
     func visibility() {
         let (owner, payer, other) = (UserID(UUID()), UserID(UUID()), UserID(UUID()))
@@ -119,7 +132,12 @@ struct PaymentRequestDraftTests {
                 amount: nil,
                 description: nil,
                 link: "",
+                reference: nil,
+                image: nil,
                 state: state,
+                isMultiple: false,
+                paidCount: 0,
+                paidTotal: 0,
                 transaction: nil,
                 expiresAt: Date(),
                 createdAt: Date()

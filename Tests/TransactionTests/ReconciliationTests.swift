@@ -101,6 +101,46 @@ struct ReconciliationTests {
         }
     }
 
+    @Test("operators note what they find out about a break, in the audit too; a suspicion takes no notes")
+    func notes() async throws {
+        try await withTransaction { world in
+            let store = self.store(world)
+            let books = WrittenBooks()
+            books.page.withLock { $0.ledger = 70 }
+            _ = try await self.look(world, books)
+            let id = try #require(try await store.breaks(of: nil, limit: 10).first?.id)
+            let note = { (id: Int64, order: OperatorOrder) in
+                try await world.work.transaction(cause: Cause()) { try await store.note(id, by: order, in: $0) }
+            }
+            #expect(try await note(id, .grace) == .onlySuspected)
+            #expect(try await note(id + 1, .grace) == .unknown)
+            try await world.passes(ReconcileAccount.confirmAfter)
+            #expect(try await self.look(world, books) == .done)
+            let asked = OperatorOrder(name: "grace", reason: "asked the provider")
+            guard case .written(let first) = try await note(id, asked) else {
+                Issue.record("not written")
+                return
+            }
+            _ = try await note(id, OperatorOrder(name: "linus", reason: "they correct it"))
+            let known = try #require(try await store.breaks(of: nil, limit: 10).first)
+            #expect(known.notes.map(\.author) == ["grace", "linus"] && known.notes.first?.id == first.id)
+            #expect(known.notes.map(\.text) == ["asked the provider", "they correct it"])
+            #expect(known.notes.allSatisfy { abs($0.writtenAt.timeIntervalSince(world.clock.now)) < 60 })
+            let acts = try await world.database.psql(
+                "SELECT actor, act, subject, reason FROM audit_log ORDER BY number"
+            )
+            #expect(acts.first == "grace|break.noted|break-\(id)|asked the provider" && acts.count == 2)
+            for sql in ["UPDATE break_notes SET text = 'x'", "DELETE FROM break_notes"] {
+                await #expect(throws: (any Error).self) { try await world.database.psql(sql) }
+            }
+            // A look that no longer finds it ends the break, with its notes.
+            books.page.withLock { $0.ledger = 0 }
+            #expect(try await self.look(world, books) == .done)
+            #expect(try await world.number("SELECT count(*) FROM break_notes") == 2)
+            #expect(try await world.brokenInvariants() == [])
+        }
+    }
+
     @Test("money in suspense and money on its way are expected where the provider has them")
     func expected() async throws {
         try await withTransaction { world in

@@ -1,7 +1,12 @@
+import AnchorClient
+import Contracts
 import Foundation
+import Logging
 import Messaging
 import Primitives
+import ServiceKit
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @testable import TransactionService
@@ -49,10 +54,61 @@ struct UpkeepTests {
     func scheduled() async throws {
         try await withTransaction { world in
             let names = [
-                "prune_acceptance", "fail_unsent", "sweep_money_drops", "expire_payment_requests", "reconcile",
+                "prune_acceptance", "fail_unsent", "weigh_banks", "note_signals", "sweep_money_drops",
+                "expire_payment_requests", "reconcile",
             ]
             let store = ReconciliationStore(client: world.work.client, poolAccount: "pool")
             #expect(TransactionSchedules.all(store).map(\.name) == names)
+        }
+    }
+
+    @Test("open transfers are counted by state with the age of the oldest hold")
+    func metrics() async throws {
+        try await withTransaction { world in
+            try await world.funds("ada-account", 1000, "p-0")
+            for _ in 0..<2 { try await world.pays("bayo", 100) }
+            try await world.passes(.seconds(90))
+            let store = OpenTransferStore(client: world.work.client)
+            let open = try await store.counts()
+            #expect(open.map(\.state) == ["accepted"] && open[0].count == 2)
+            #expect((90...120).contains(open[0].oldestSeconds))
+
+            let registry = PrometheusRegistry()
+            let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+            LedgerMetrics(store: store, registry: registry, logger: logger).show(open)
+            let text = registry.text()
+            #expect(text.contains(#"transfa_transfers_open{state="accepted"} 2"#))
+            #expect(text.contains(#"transfa_transfers_open{state="unknown"} 0"#))
+        }
+    }
+
+    @Test("what the provider refuses by itself says nothing about a bank: the database knows every such word")
+    func refusals() async throws {
+        try await withTransaction { world in
+            let text = try await world.database.psql("SELECT pg_get_functiondef('weigh_banks'::regproc)").joined()
+            for code in AnchorRefusalCode.allCases { #expect(text.contains("'\(code.rawValue)'")) }
+        }
+    }
+
+    @Test("the first day of a bank account begins when it was added, however late that is heard, and never later")
+    func firstDay() async throws {
+        try await withTransaction { world in
+            let age = "SELECT round(extract(epoch FROM transfa_now() - added_at)) FROM beneficiaries WHERE id = "
+            for (late, seconds) in [(23.0 * 3600, 82_800...82_860), (-3600, 0...60)] {
+                let added = BeneficiaryAdded(
+                    userID: world.ada.uuid,
+                    beneficiaryID: world.ids.next(),
+                    anchorCounterpartyID: "1-anc_cp",
+                    isDefault: false,
+                    bankName: "Bank",
+                    accountNumber: Sealed("s1.c2VhbGVk"),
+                    accountName: Sealed("s1.c2VhbGVk")
+                )
+                let moment = world.clock.now.addingTimeInterval(-late)
+                try await world.hear(added, about: world.ada.uuid, sequence: 2, at: moment)
+                let old = try await world.number(age + "'\(added.beneficiaryID)'")
+                #expect(old.map(seconds.contains) == true)
+            }
         }
     }
 
@@ -62,14 +118,15 @@ struct UpkeepTests {
             try await world.funds("ada-account", 1000, "p-1")
             // Above what the wallet may hold.
             try await world.funds("ada-account", 40_000_000, "p-2")
-            let rows = try await world.history.page(of: world.ada, HistoryFilter(), limit: 10)
+            let rows = try await world.history.page(of: world.ada, HistoryFilter(), limit: 10).rows
             #expect(rows.map(\.state) == ["in_suspense", "completed"])
             #expect(rows.map { $0.endedAt == nil } == [true, false])
             #expect(try await world.history.transfer(rows[0].id, for: world.ada)?.state == "in_suspense")
             #expect(try await world.history.wallet(of: world.ada)?.posted == 1000)
             let waiting = try await world.history.page(of: world.ada, HistoryFilter(state: "in_suspense"), limit: 10)
+                .rows
             #expect(waiting.map(\.id) == [rows[0].id])
-            let booked = try await world.history.page(of: world.ada, HistoryFilter(state: "completed"), limit: 10)
+            let booked = try await world.history.page(of: world.ada, HistoryFilter(state: "completed"), limit: 10).rows
             #expect(booked.map(\.id) == [rows[1].id])
         }
     }
@@ -83,7 +140,7 @@ struct UpkeepTests {
             try await world.passes(.seconds(2 * 86_400))
             let later = try await world.pays("bayo", 200)
             func found(_ filter: HistoryFilter) async throws -> [UUID] {
-                try await world.history.page(of: world.ada, filter, limit: 10).map(\.id)
+                try await world.history.page(of: world.ada, filter, limit: 10).rows.map(\.id)
             }
             #expect(try await found(HistoryFilter(type: "p2p")) == [later, paid])
             #expect(try await found(HistoryFilter(type: "inbound")).count == 1)
@@ -92,6 +149,36 @@ struct UpkeepTests {
             #expect(try await found(HistoryFilter(from: world.clock.now.addingTimeInterval(-60).firstID)) == [later])
             let before = morning.addingTimeInterval(60).firstID
             #expect(try await found(HistoryFilter(before: before, type: "p2p")) == [paid])
+        }
+    }
+    @Test("a page of what is rare ends where it has looked, and the pages together have all of it once")
+    func rare() async throws {
+        try await withTransaction { world in
+            try await world.funds("ada-account", 100_000, "p-1")
+            var paid: [UUID] = []
+            for number in 0..<12 {
+                try await world.passes(.seconds(60))
+                paid.insert(try await world.pays("bayo", 100 + Int64(number)), at: 0)
+                if number % 4 == 0 { try await world.funds("ada-account", 10, "rare-\(number)") }
+            }
+            var history = world.history
+            for reach in 1...5 {
+                history.reach = reach
+                for (filter, wanted) in [(HistoryFilter(type: "inbound"), 4), (HistoryFilter(type: "p2p"), 12)] {
+                    var (rest, found, pages) = (filter, [UUID](), 0)
+                    while pages < 40 {
+                        let page = try await history.page(of: world.ada, rest, limit: 2)
+                        #expect(page.rows.count <= 2)
+                        found += page.rows.map(\.id)
+                        pages += 1
+                        guard let next = page.next else { break }
+                        rest.before = next
+                    }
+                    #expect(found.count == wanted && Set(found).count == wanted)
+                    #expect(found == found.sorted { $1.bytes.lexicographicallyPrecedes($0.bytes) })
+                    if wanted == 12 { #expect(found == paid) }
+                }
+            }
         }
     }
 }

@@ -21,7 +21,7 @@ struct SweepPayments: Sendable {
         let account = try await self.provider.depositAccount(id: job.key, deadline: nil)
         guard let number = account.number?.id else { return .cancelled(reason: "no_number") }
         let found = try await self.newest(of: number)
-        let unknown = try await self.payments.uncredited(found, on: self.database)
+        let unknown = try await self.payments.unknown(found, on: self.database)
         try await self.database.transaction(cause: job.cause) { transaction in
             try await job.finish(in: transaction)
             for id in unknown {

@@ -19,6 +19,8 @@ struct AcceptPayment: Sendable {
         let scope: IdempotencyScope
         let approval: Approval
         let cause: Cause
+        /// What the quote said that the order names.
+        let quote: QuoteTerms?
     }
 
     func callAsFunction(_ request: Request) async throws -> AcceptanceAnswer {
@@ -42,7 +44,8 @@ struct AcceptPayment: Sendable {
                 reroutedEvent: self.ids.next(),
                 slotEvent: self.ids.next(),
                 correlation: request.cause.correlationID,
-                traceparent: request.cause.traceparent
+                traceparent: request.cause.traceparent,
+                quote: request.quote
             )
         )
         if answer.isAccepted { self.database.wake() }

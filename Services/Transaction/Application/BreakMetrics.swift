@@ -1,29 +1,17 @@
 import CoreMetrics
 import Logging
 import ServiceKit
-import ServiceLifecycle
 
 /// Shows how many breaks are open and how old the oldest is.
-struct BreakMetrics: Service {
+struct BreakMetrics: GaugeService {
     let store: ReconciliationStore
     let registry: PrometheusRegistry
     let logger: Logger
 
-    private static let interval = Duration.seconds(30)
+    static let subject = "open breaks"
 
-    /// Runs until told to stop.
-    func run() async {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                do {
-                    self.show(try await self.store.openBreaks())
-                } catch {
-                    self.logger.warning("open breaks are not known", metadata: ["error": "\(type(of: error))"])
-                }
-                try? await Task.sleep(for: Self.interval)
-            }
-        }
-    }
+    /// Counts them.
+    func refresh() async throws { self.show(try await self.store.openBreaks()) }
 
     /// Sets a gauge per kind, also of those that have none.
     func show(_ counts: [BreakCount]) {

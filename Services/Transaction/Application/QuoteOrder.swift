@@ -12,8 +12,14 @@ struct QuoteOrder: Sendable {
     /// Fees are dated configuration, and routes depend on what others do meanwhile.
     static let lifetime: TimeInterval = 120
 
+    /// `id` names the quote in the order that it is for.
+    ///
     /// - Throws: `FieldProblem`, `QuoteProblem`.
-    func callAsFunction(_ request: QuoteRequest, for user: UserID) async throws -> QuoteResponse {
+    func callAsFunction(
+        _ request: QuoteRequest,
+        for user: UserID,
+        id: (QuoteTerms, (type: String, recipient: String?, amount: Int64)) throws -> String
+    ) async throws -> QuoteResponse {
         guard request.amount > 0 else { throw PaymentProblem.amountNotPositive }
         let quote: QuoteStore.Quote
         let recipient = try request.recipientUsername.map {
@@ -35,14 +41,22 @@ struct QuoteOrder: Sendable {
         }
         let (total, isTooLarge) = request.amount.addingReportingOverflow(quote.fee + quote.duty)
         guard !isTooLarge else { throw FieldProblem(pointer: "/amount", detail: "The amount is too large.") }
+        let bank =
+            quote.route == "external"
+            ? try await self.store.bank(aheadOf: recipient?.recipient, or: request.beneficiaryID, for: user) : nil
+        let expiresAt = self.clock.now.addingTimeInterval(Self.lifetime)
+        let payee = type == Order.Kind.payment.rawValue ? recipient?.recipient : nil
+        let order = (type: type, recipient: payee, amount: request.amount)
         return QuoteResponse(
+            quoteID: try id(QuoteTerms(cost: quote.fee + quote.duty, expiresAt: expiresAt), order),
             type: type,
             route: quote.route,
             amount: request.amount,
             fee: quote.fee,
             duty: quote.duty,
             total: total,
-            expiresAt: Timestamp.text(self.clock.now.addingTimeInterval(Self.lifetime))
+            bankStatus: bank,
+            expiresAt: Timestamp.text(expiresAt)
         )
     }
 }

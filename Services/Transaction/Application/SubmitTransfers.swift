@@ -15,6 +15,8 @@ struct SubmitTransfers: Sendable {
     let provider: any TransferProvider
     let clock: any TimeSource
     let logger: Logger
+    /// Bounds how much of what is asked of the provider is asked again.
+    let repeats: AnchorRepeats
 
     /// What became of one call or query.
     private struct Answer: Sendable {
@@ -22,6 +24,8 @@ struct SubmitTransfers: Sendable {
         let verdict: TransferVerdict?
         let outcome: JobOutcome
         let call: (reference: String, attempt: Int32, outcome: String)?
+        /// What the provider said when it was asked, in a word.
+        var said: String?
     }
 
     private static let staleRetry = Duration.seconds(5)
@@ -71,6 +75,13 @@ struct SubmitTransfers: Sendable {
     private func perform(_ step: SubmissionStep) async -> Answer {
         switch step.verdict {
         case .send: await self.send(step)
+        case .query where !self.repeats.take():
+            Answer(
+                step: step,
+                verdict: .noNews,
+                outcome: .again(reason: "too_many_repeats", after: .milliseconds(Int64.random(in: 2000...4000))),
+                call: nil
+            )
         case .query: await self.query(step)
         case .stale:
             Answer(
@@ -97,6 +108,8 @@ struct SubmitTransfers: Sendable {
         }
         let verdict: TransferVerdict
         let outcome: String
+        // What is sent again is no first call: it would earn more of its own kind.
+        if attempt == 1 { self.repeats.noteFirst() }
         do {
             let snapshot = try await self.provider.createTransfer(order, deadline: SubmissionStore.callDeadline)
             CrashPoint.reach("after_sending")
@@ -126,13 +139,13 @@ struct SubmitTransfers: Sendable {
                     reference: reference,
                     deadline: SubmissionStore.callDeadline
                 )
-            else { return Answer(step: step, verdict: nil, outcome: again, call: nil) }
+            else { return Answer(step: step, verdict: nil, outcome: again, call: nil, said: "not_found") }
             let verdict = TransferVerdict(found, from: "query")
-            return Answer(step: step, verdict: verdict, outcome: verdict.outcome == .open ? again : .done, call: nil)
+            let outcome = verdict.outcome == .open ? again : .done
+            return Answer(step: step, verdict: verdict, outcome: outcome, call: nil, said: found.status.word)
         } catch {
             // No answer to a question changes nothing; it must not look like an absence either.
-            let nothing = TransferVerdict(outcome: .open, evidence: "query_failed")
-            return Answer(step: step, verdict: nothing, outcome: again, call: nil)
+            return Answer(step: step, verdict: .noNews, outcome: again, call: nil, said: "no_answer")
         }
     }
 
@@ -140,13 +153,15 @@ struct SubmitTransfers: Sendable {
 
     private func apply(_ answers: [Answer]) async throws {
         let verdicts = answers.compactMap { answer in
-            answer.verdict.flatMap { $0.evidence == "query_failed" ? nil : (answer.step.transaction, $0) }
+            answer.verdict.flatMap { $0 == .noNews ? nil : (answer.step.transaction, $0) }
         }
-        guard !verdicts.isEmpty else { return }
+        let said = answers.compactMap { answer in answer.said.map { (answer.step.transaction, $0) } }
+        guard !verdicts.isEmpty || !said.isEmpty else { return }
         try await self.repeatedly {
             try await self.database.transaction(cause: Cause()) { transaction in
                 _ = try await self.store.settle(verdicts, in: transaction)
                 try await self.store.finish(answers.compactMap(\.call), in: transaction)
+                try await self.store.keep(said, in: transaction)
             }
         }
     }

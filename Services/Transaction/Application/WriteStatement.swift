@@ -35,7 +35,7 @@ struct WriteStatement: Sendable {
     // MARK: CSV
 
     /// The beginning of the file: heads and opening balance.
-    func csvHead(_ statement: Statement, _ period: StatementPeriod) -> String {
+    func csvHead(_ statement: Statement, _ period: LagosPeriod) -> String {
         let heads = ["Date", "Description", "Reference", "Money in", "Money out", "Balance"]
         let opening = [period.from.description, "Opening balance", "", "", "", statement.opening.plainText]
         return CSV.line(heads) + CSV.line(opening)
@@ -55,7 +55,7 @@ struct WriteStatement: Sendable {
     /// The end of the file: the closing balance.
     ///
     /// A file without it is not whole.
-    func csvEnd(_ statement: Statement, _ period: StatementPeriod) -> String {
+    func csvEnd(_ statement: Statement, _ period: LagosPeriod) -> String {
         CSV.line([period.to.description, "Closing balance", "", "", "", statement.closing.plainText])
     }
 
@@ -87,7 +87,7 @@ struct WriteStatement: Sendable {
     /// - Throws: `StatementProblem.tooLong`; `DocumentError` with `busy`.
     func pdf(
         _ statement: Statement,
-        _ period: StatementPeriod,
+        _ period: LagosPeriod,
         for user: UserID,
         at moment: Date
     ) async throws -> [UInt8] {
@@ -121,9 +121,9 @@ struct WriteStatement: Sendable {
                 Document.Field("Closing balance", statement.closing.nairaText),
             ],
             columns: [
-                Document.Column("Date", share: 104), Document.Column("Description", share: 108),
-                Document.Column("Reference", share: 172), Document.Column("Money in", share: 70, .trailing),
-                Document.Column("Money out", share: 70, .trailing), Document.Column("Balance", share: 76, .trailing),
+                Document.Column("Date", share: 80), Document.Column("Description", share: 105),
+                Document.Column("Reference", share: 116), Document.Column("Money in", share: 68, .trailing),
+                Document.Column("Money out", share: 68, .trailing), Document.Column("Balance", share: 74, .trailing),
             ],
             rows: rows,
             note: "Made \(LagosTime.text(moment)). Times are those of Lagos."

@@ -91,20 +91,20 @@ struct NewMoneyDrop: Sendable {
         let poolAccount: String
         let link: String
         let passwordHash: String?
+        let quote: QuoteTerms?
     }
 
     /// What `money_drop_of()` reads.
-    var details: String? {
+    func details(quote: QuoteTerms?) throws -> String {
         let details = Details(
             amountPerClaim: self.draft.amountPerClaim.kobo,
             slots: self.draft.slots,
             expiresAt: Timestamp.text(self.draft.expiresAt),
             poolAccount: self.poolAccount,
             link: self.link,
-            passwordHash: self.passwordHash
+            passwordHash: self.passwordHash,
+            quote: quote
         )
-        let encoder = JSONEncoder()
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        return (try? encoder.encode(details)).map { String(decoding: $0, as: UTF8.self) }
+        return try OrderDetails.text(details)
     }
 }

@@ -61,10 +61,21 @@ enum Order: Sendable {
         }
     }
 
-    /// JSON for the ledger; of drops only.
-    var details: String? {
-        guard case .moneyDrop(let drop) = self else { return nil }
-        return drop.details
+    /// What else the ledger has to know, as JSON: all of a drop, and what the quote said.
+    func details(quote: QuoteTerms?) throws -> String? {
+        if case .moneyDrop(let drop) = self { return try drop.details(quote: quote) }
+        return try quote.map { try OrderDetails.text(["quote": $0]) }
+    }
+}
+
+/// Details of orders as `accept_payments()` reads them.
+///
+/// An order without them would be another one: it may cost what it likes.
+enum OrderDetails {
+    static func text(_ details: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        return String(decoding: try encoder.encode(details), as: UTF8.self)
     }
 }
 
@@ -73,4 +84,6 @@ enum SealedText {
     static let description = "description"
     static let dropTitle = "drop_title"
     static let requestDescription = "request_description"
+    static let dispute = "dispute"
+    static let disputeAnswer = "dispute_answer"
 }

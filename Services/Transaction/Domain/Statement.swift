@@ -58,3 +58,9 @@ struct StatementLine: Hashable, Sendable {
         }
     }
 }
+
+/// Why there is no statement.
+enum StatementProblem: Error, Hashable, Sendable {
+    /// Too many lines for a PDF.
+    case tooLong
+}

@@ -47,3 +47,17 @@ extension TransferVerdict {
         }
     }
 }
+
+extension TransferStatus {
+    /// The state as operators read it; a word of the provider's that we do not know is kept as far as it is one.
+    var word: String {
+        switch self {
+        case .pending: "pending"
+        case .completed: "completed"
+        case .failed: "failed"
+        case .reversed: "reversed"
+        case .open(let other):
+            String(other.lowercased().prefix(40).filter { $0.isASCII && ($0.isLetter || $0 == "_") })
+        }
+    }
+}

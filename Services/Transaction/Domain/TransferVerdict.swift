@@ -22,4 +22,9 @@ struct TransferVerdict: Sendable, Equatable {
     var providerID: String?
     /// The session under which the banks know it, once known.
     var sessionID: String?
+
+    /// Nothing was learnt: no question was asked, or there was no answer.
+    ///
+    /// It changes nothing, and does not look like an absence either.
+    static let noNews = TransferVerdict(outcome: .open, evidence: "no_news")
 }

@@ -42,12 +42,11 @@ struct HistoryController: Sendable {
     private func list(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let paging = try Paging(request, context, maximum: Self.maximumLimit)
-        let rows = try await self.store.page(of: user, try HistoryFilter(request, paging), limit: paging.limit + 1)
-        let page = Array(rows.prefix(paging.limit))
+        let page = try await self.store.page(of: user, try HistoryFilter(request, paging), limit: paging.limit)
         return try APIResponse(
             json: TransactionPage(
-                data: try await self.resources(page, for: user),
-                nextCursor: rows.count > paging.limit ? page.last.map { paging.cursor(after: $0.id) } : nil
+                data: try await self.resources(page.rows, for: user),
+                nextCursor: page.next.map { paging.cursor(after: $0) }
             )
         )
     }

@@ -14,6 +14,7 @@ struct MoneyDropController: Sendable {
     let view: MoneyDropView
     let executor: IdempotentExecutor
     let database: EventDatabase
+    let keyedHash: KeyedHash
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
@@ -34,7 +35,22 @@ struct MoneyDropController: Sendable {
             title: body.title,
             password: body.password
         )
-        return try await self.orders.take(request, context) { try await self.create(draft) }
+        return try await self.orders.take(
+            request,
+            context,
+            quote: body.quoteID,
+            identifying: try self.identifying(body)
+        ) {
+            try await self.create(draft)
+        }
+    }
+
+    /// What tells the request from others, when it has a password: that itself is not to be found by trying.
+    private func identifying(_ body: MoneyDropRequest) throws -> [UInt8]? {
+        guard let password = body.password else { return nil }
+        var hashed = body
+        hashed.password = self.keyedHash(password)
+        return Array(try APIResponse.encoder().encode(hashed))
     }
 
     // MARK: Claim and end
@@ -44,7 +60,10 @@ struct MoneyDropController: Sendable {
         let drop = try context.uuid("id")
         let password = try await request.decodeBody(as: ClaimRequest.self, context: context).password
         try MoneyDropDraft.checkLength(ofOffered: password)
-        let scope = try await request.idempotencyScope(context: context)
+        let scope = try await request.idempotencyScope(
+            context: context,
+            identifying: password.map { Array(self.keyedHash($0).utf8) }
+        )
         if let earlier = try await self.executor.storedAnswer(for: scope) { return earlier }
         let hash = try await self.claim.checkedHash(drop, by: user, password: password)
         return try await self.executor.run(scope, in: self.database, context: context) { transaction in

@@ -13,13 +13,19 @@ struct OrderDesk: Sendable {
     let approvals: ApprovalVerifier
 
     /// Accepts the order that `make` puts together once the approval is good.
+    ///
+    /// With the id of a quote it keeps to what that said. `identifying` is what makes two requests the same, when that is
+    /// not the whole body.
     func take(
         _ request: Request,
         _ context: AppRequestContext,
+        quote: String? = nil,
+        identifying: [UInt8]? = nil,
         _ make: () async throws -> Order
     ) async throws -> APIResponse {
+        try QuoteID.checkForm(quote)
         let sender = try context.requireIdentity().userID
-        let scope = try await request.idempotencyScope(context: context)
+        let scope = try await request.idempotencyScope(context: context, identifying: identifying)
         let approval: Approval
         do {
             approval = try await self.approvals.verify(request, context: context)
@@ -27,13 +33,15 @@ struct OrderDesk: Sendable {
             guard let earlier = try await self.accept.earlierAnswer(scope) else { throw error }
             return Self.response(earlier)
         }
+        let order = try await make()
         let answer = try await self.accept(
             AcceptPayment.Request(
                 sender: sender,
-                order: try await make(),
+                order: order,
                 scope: scope,
                 approval: approval,
-                cause: context.cause
+                cause: context.cause,
+                quote: try quote.map { try QuoteID.terms(in: $0, for: order, context) }
             )
         )
         return Self.response(answer)

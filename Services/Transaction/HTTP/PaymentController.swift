@@ -24,13 +24,15 @@ struct PaymentController: Sendable {
             amount: body.amount,
             description: body.description
         )
-        return try await self.orders.take(request, context) { .payment(draft, request: body.paymentRequestID) }
+        return try await self.orders.take(request, context, quote: body.quoteID) {
+            .payment(draft, request: body.paymentRequestID)
+        }
     }
 
     private func withdraw(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let body = try await request.decodeBody(as: SelfTransferRequest.self, context: context)
         guard body.amount > 0 else { throw PaymentProblem.amountNotPositive }
-        return try await self.orders.take(request, context) {
+        return try await self.orders.take(request, context, quote: body.quoteID) {
             .withdrawal(to: body.beneficiaryID, amount: Money(kobo: body.amount))
         }
     }
@@ -38,6 +40,7 @@ struct PaymentController: Sendable {
     private func ask(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let body = try await request.decodeBody(as: QuoteRequest.self, context: context)
-        return try APIResponse(json: try await self.quote(body, for: user))
+        let quote = try await self.quote(body, for: user) { try QuoteID.text(of: $0, for: $1, context) }
+        return try APIResponse(json: quote)
     }
 }

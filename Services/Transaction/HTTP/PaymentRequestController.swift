@@ -33,10 +33,12 @@ struct PaymentRequestController: Sendable {
             amount: body.amount,
             payer: body.payerUsername,
             description: body.description,
-            expiresAt: body.expiresAt
+            reference: body.reference,
+            expiresAt: body.expiresAt,
+            isMultiple: body.multiple ?? false
         )
         let sealed = try await self.view.sealed(draft.description, of: owner)
-        return try await self.once(request, context) { transaction in
+        let answer = try await self.once(request, context) { transaction in
             // Not a UUIDv7: its time and counter would help strangers to guess.
             let id = UUID()
             let new = PaymentRequestStore.New(
@@ -51,12 +53,14 @@ struct PaymentRequestController: Sendable {
             let resource = self.view.resource(of: new, at: transaction.now)
             return try APIResponse(.created, json: resource, headers: [.location: "/payment-requests/\(id.lowercased)"])
         }
+        return try await self.view.opened(answer, of: owner)
     }
 
     private func pay(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let payer = try context.requireIdentity().userID
         let id = try context.uuid("id")
         let body = try await request.decodeBody(as: PayRequestRequest.self, context: context)
+        try QuoteID.checkForm(body.quoteID)
         let wish = try PaymentRequestDraft(
             amount: body.amount,
             payer: nil,
@@ -71,7 +75,7 @@ struct PaymentRequestController: Sendable {
             throw FieldProblem(pointer: "/amount", detail: "The request leaves the amount open: say how much.")
         }
         let draft = try PaymentDraft(recipient: owner, amount: amount, description: wish.description)
-        return try await self.orders.take(request, context) { .payment(draft, request: id) }
+        return try await self.orders.take(request, context, quote: body.quoteID) { .payment(draft, request: id) }
     }
 
     private func end(
@@ -83,6 +87,14 @@ struct PaymentRequestController: Sendable {
         let id = try context.uuid("id")
         return try await self.once(request, context) { transaction in
             try await self.store.end(id, as: user, from: side, in: transaction)
+            // A cancelled request is gone for all, and so is its image.
+            if side == .outgoing, let image = try await self.store.image(of: id, in: transaction) {
+                try await transaction.enqueue(
+                    TransactionJob.discardImage,
+                    key: DiscardRequestImage.replacedKey(image),
+                    subject: id.lowercased
+                )
+            }
             return .noContent
         }
     }
@@ -106,7 +118,17 @@ struct PaymentRequestController: Sendable {
         case "incoming": side = .incoming
         default: throw APIError.invalid(parameter: "direction", detail: "outgoing or incoming.")
         }
-        let rows = try await self.store.page(of: user, side, before: try paging.position(), limit: paging.limit + 1)
+        let reference = request.uri.queryParameters.get("reference")
+        if let reference, !PaymentRequestDraft.isReference(reference) {
+            throw APIError.invalid(parameter: "reference", detail: PaymentRequestDraft.referenceRule)
+        }
+        let rows = try await self.store.page(
+            of: user,
+            side,
+            reference: reference,
+            before: try paging.position(),
+            limit: paging.limit + 1
+        )
         let page = Array(rows.prefix(paging.limit))
         let last = rows.count > paging.limit ? page.last : nil
         return try APIResponse(

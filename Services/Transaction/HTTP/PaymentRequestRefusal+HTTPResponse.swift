@@ -17,6 +17,12 @@ extension PaymentRequestRefusal: APIErrorConvertible {
                 detail: "This person does not take requests for money from you.",
                 source: .pointer("/payer_username")
             )
+        case .askedTooOften:
+            .refused(
+                self.rawValue,
+                detail: "You have asked for money too often. Wait a day, or share a link.",
+                source: .pointer("/payer_username")
+            )
         case .expiryInvalid:
             .refused(
                 self.rawValue,

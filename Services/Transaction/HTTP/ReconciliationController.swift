@@ -16,6 +16,7 @@ struct ReconciliationController: Sendable {
     func add(to group: RouterGroup<AppRequestContext>) {
         group.post("/reconciliations") { try await self.start($0, $1) }
         group.get("/reconciliations/breaks") { try await self.breaks($0, $1) }
+        group.post("/reconciliations/breaks/:id/notes") { try await self.note($0, $1) }
     }
 
     private struct Order: Decodable {
@@ -57,6 +58,27 @@ struct ReconciliationController: Sendable {
         let breaks = try await self.store.breaks(of: account, limit: Self.maximumBreaks)
         let open = breaks.count { $0.state == "open" }
         return try APIResponse(json: Breaks(breaks: breaks, open: open, waiting: waiting))
+    }
+
+    private struct Note: Decodable {
+        let text: String
+    }
+
+    private func note(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let body = try await request.decodeBody(as: Note.self, context: context)
+        let order = try OperatorOrder(request, context, reason: body.text, at: "/text")
+        guard let id = context.parameters.get("id").flatMap({ Int64($0) }), id > 0 else {
+            throw APIError.notFound(parameter: "id")
+        }
+        let noted = try await self.database.transaction(cause: context.cause) { transaction in
+            try await self.store.note(id, by: order, in: transaction)
+        }
+        switch noted {
+        case .written(let note): return try APIResponse(.created, json: note)
+        case .unknown: throw APIError.notFound
+        case .onlySuspected:
+            throw APIError.conflict("only_suspected", detail: "A suspicion takes no notes: it may pass by itself.")
+        }
     }
 
     private func account(of user: UserID?) async throws -> String? {

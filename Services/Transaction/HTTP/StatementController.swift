@@ -30,10 +30,9 @@ struct StatementController: Sendable {
 
     private func statement(_ request: Request, _ context: AppRequestContext) async throws -> Response {
         let user = try context.requireIdentity().userID
-        let query = request.uri.queryParameters
-        let format = try Self.format(query.get("format"))
+        let format = try Self.format(request.uri.queryParameters.get("format"))
         let paging = try Paging(request, context, usual: Self.defaultLimit, maximum: Self.maximumLimit)
-        let period = try StatementPeriod(from: query.get("from"), to: query.get("to"), now: self.clock.now)
+        let period = try request.period(now: self.clock.now)
         guard let statement = try await self.store.statement(period, of: user) else { throw APIError.notFound }
         switch format {
         case .json:
@@ -54,7 +53,7 @@ struct StatementController: Sendable {
 
     private func json(
         _ statement: Statement,
-        _ period: StatementPeriod,
+        _ period: LagosPeriod,
         _ paging: Paging,
         _ user: UserID
     ) async throws -> APIResponse {
@@ -83,7 +82,7 @@ struct StatementController: Sendable {
         )
     }
 
-    private func csv(_ statement: Statement, _ period: StatementPeriod, _ user: UserID) -> Response {
+    private func csv(_ statement: Statement, _ period: LagosPeriod, _ user: UserID) -> Response {
         let body = ResponseBody { writer in
             try await writer.write(ByteBuffer(string: self.write.csvHead(statement, period)))
             var last = statement.before
@@ -98,7 +97,7 @@ struct StatementController: Sendable {
         return .file(body, "text/csv; charset=utf-8", Self.name(period, "csv"))
     }
 
-    private static func name(_ period: StatementPeriod, _ suffix: String) -> String {
+    private static func name(_ period: LagosPeriod, _ suffix: String) -> String {
         "transfa-statement-\(period.from)-\(period.to).\(suffix)"
     }
 

@@ -2,14 +2,9 @@ import Documents
 import ServiceKit
 
 extension StatementProblem: APIErrorConvertible {
-    /// 400 with the parameter, or 422.
+    /// 422.
     var apiError: APIError {
         switch self {
-        case .from: .invalid(parameter: "from", detail: "A day is written yyyy-MM-dd.")
-        case .to: .invalid(parameter: "to", detail: "A day is written yyyy-MM-dd.")
-        case .order: .invalid(parameter: "to", detail: "The last day comes before the first.")
-        case .length:
-            .invalid(parameter: "from", detail: "At most \(StatementPeriod.maximumDays) days can be asked for.")
         case .tooLong:
             .refused(
                 "statement_too_long",

@@ -1,3 +1,4 @@
+import Contracts
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -14,7 +15,6 @@ struct SuspenseController: Sendable {
     let ids: any IdentifierSource
 
     private static let maximumRows = 1000
-    private static let longestReason = 500
 
     /// Adds the routes under `/internal`.
     func add(to group: RouterGroup<AppRequestContext>) {
@@ -37,19 +37,15 @@ struct SuspenseController: Sendable {
     private func propose(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let money = try context.uuid("id")
         let proposal = try await request.decodeBody(as: Proposal.self, context: context)
-        let reason = proposal.reason.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard (1...Self.longestReason).contains(reason.utf8.count) else {
-            throw APIError.invalid("/reason", detail: "A reason has 1 to \(Self.longestReason) bytes.")
-        }
-        let name = try Self.operatorName(request)
+        let order = try OperatorOrder(request, context, reason: proposal.reason)
         let release = self.ids.next()
         let word = try await self.database.transaction(cause: context.cause) { transaction in
             try await self.store.propose(
                 release,
                 of: money,
                 proposal.disposition,
-                reason: reason,
-                by: name,
+                reason: order.reason,
+                by: order.name,
                 in: transaction
             )
         }
@@ -63,24 +59,12 @@ struct SuspenseController: Sendable {
         approve: Bool
     ) async throws -> APIResponse {
         let release = try context.uuid("id")
-        let name = try Self.operatorName(request)
+        let name = try request.operatorName()
         let word = try await self.database.transaction(cause: context.cause) { transaction in
             try await self.store.decide(release, approve: approve, by: name, in: transaction)
         }
         guard ["approved", "rejected"].contains(word) else { throw APIError(releaseRefusal: word) }
         return try APIResponse(json: Outcome(id: release, state: word))
-    }
-
-    private static let longestName = 64
-
-    private static func operatorName(_ request: Request) throws -> String {
-        let header = "Transfa-Operator"
-        guard let field = HTTPField.Name(header), let name = request.headers[field],
-            (1...Self.longestName).contains(name.utf8.count), name.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
-        else {
-            throw APIError.invalid(header: header, detail: "Names the operator who acts: 1 to 64 visible characters.")
-        }
-        return name
     }
 }
 

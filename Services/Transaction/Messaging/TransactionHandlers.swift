@@ -27,6 +27,8 @@ enum TransactionHandlers {
         handlers.on(UserErasureDue.self) { try await model.erasureDue($0, $1) }
         handlers.on(UserSettingsChanged.self) { try await model.settingsChanged($0, $1) }
         handlers.on(UserRestricted.self) { try await model.restricted($0, $1) }
+        handlers.on(UserBlockChanged.self) { try await model.blockChanged($0, $1) }
+        handlers.on(UserTierChanged.self) { try await model.tierChanged($0, $1) }
         handlers.on(CustomerVerified.self) { try await model.verified($0, $1) }
         handlers.on(AccountOpened.self) { try await model.opened($0, $1) }
     }
@@ -92,6 +94,21 @@ enum TransactionHandlers {
                 key: event.data.providerEventID,
                 subject: event.data.reference ?? event.data.anchorTransferID,
                 payload: event.data
+            )
+        }
+        handlers.on(PaymentUnmatched.self) { event, transaction in
+            let credit = WalletCredit(
+                providerPaymentID: event.data.providerPaymentID,
+                account: event.data.anchorAccountID,
+                amount: event.data.amount,
+                correlation: event.attributes.correlationid,
+                isUnmatched: true
+            )
+            try await transaction.enqueue(
+                TransactionJob.credit,
+                key: credit.providerPaymentID,
+                subject: credit.account,
+                payload: credit
             )
         }
         handlers.on(WalletCredited.self) { event, transaction in

@@ -6,6 +6,8 @@ enum TransactionJob {
     static let fact: JobKind = "apply_transfer_fact"
     static let credit: JobKind = "credit_wallet"
     static let check: JobKind = "check_transfer"
+    static let discardImage: JobKind = "discard_image"
+    static let closeProducts: JobKind = "close_products"
     static let charge: JobKind = "charge_subscription"
     /// Also written by `ask_reconciliation`.
     static let reconcile: JobKind = "reconcile_account"
@@ -22,7 +24,9 @@ enum TransactionJobs {
         credits: CreditWallets,
         check: CheckTransfer,
         charges: ChargeSubscriptions,
-        reconcile: ReconcileAccount
+        reconcile: ReconcileAccount,
+        discardImage: DiscardRequestImage,
+        closeProducts: CloseProducts
     ) -> [JobDefinition] {
         [
             JobDefinition(
@@ -46,6 +50,8 @@ enum TransactionJobs {
                 firstPause: .milliseconds(500)
             ) { await credits($0) },
             JobDefinition(TransactionJob.check, firstPause: .seconds(10)) { try await check($0) },
+            JobDefinition(TransactionJob.discardImage) { try await discardImage($0) },
+            JobDefinition(TransactionJob.closeProducts, concurrency: 1) { try await closeProducts($0) },
             JobDefinition(
                 TransactionJob.charge,
                 batch: 64,

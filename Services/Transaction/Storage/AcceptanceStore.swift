@@ -21,6 +21,8 @@ struct AcceptanceItem: Sendable {
     let slotEvent: UUID
     let correlation: UUID?
     let traceparent: String?
+    /// What the quote said that the order names.
+    var quote: QuoteTerms?
 }
 
 /// How one payment of a batch was answered: a finished HTTP answer.
@@ -43,9 +45,8 @@ struct AcceptanceStore: Sendable {
     ///
     /// Repeating a batch after a lost connection is safe: the idempotency keys answer what was done.
     func accept(_ items: [AcceptanceItem]) async throws -> [AcceptanceAnswer] {
-        let rows = try await self.client.withConnection { connection in
-            try await connection.query(Self.statement(items))
-        }
+        let statement = try Self.statement(items)
+        let rows = try await self.client.withConnection { connection in try await connection.query(statement) }
         let answers = try rows.map { row in
             let (outcome, status, body) = try row.decode(String.self, Int32.self, String.self)
             return AcceptanceAnswer(outcome: outcome, status: Int(status), body: body)
@@ -54,18 +55,19 @@ struct AcceptanceStore: Sendable {
         return answers
     }
 
-    private static func statement(_ items: [AcceptanceItem]) -> SQL {
-        """
-        SELECT outcome, status, body FROM accept_payments(
-            \(items.map(\.transaction))::uuid[], \(items.map(\.sender.uuid))::uuid[],
-            \(items.map(\.order.recipient))::text[], \(items.map(\.order.amount.kobo))::bigint[],
-            \(items.map(\.sealedText))::text[], \(items.map(\.route))::text[], \(items.map(\.key))::text[],
-            \(items.map(\.requestHash))::bytea[], \(items.map(\.nonce))::uuid[], \(items.map(\.device))::uuid[],
-            \(items.map(\.createdEvent))::uuid[], \(items.map(\.reroutedEvent))::uuid[],
-            \(items.map(\.slotEvent))::uuid[], \(items.map(\.correlation))::uuid[],
-            \(items.map(\.traceparent))::text[], \(items.map(\.order.type.rawValue))::text[],
-            \(items.map(\.order.target))::uuid[], \(items.map(\.order.details))::text[]) ORDER BY ord
-        """
+    private static func statement(_ items: [AcceptanceItem]) throws -> SQL {
+        let details = try items.map { try $0.order.details(quote: $0.quote) }
+        return """
+            SELECT outcome, status, body FROM accept_payments(
+                \(items.map(\.transaction))::uuid[], \(items.map(\.sender.uuid))::uuid[],
+                \(items.map(\.order.recipient))::text[], \(items.map(\.order.amount.kobo))::bigint[],
+                \(items.map(\.sealedText))::text[], \(items.map(\.route))::text[], \(items.map(\.key))::text[],
+                \(items.map(\.requestHash))::bytea[], \(items.map(\.nonce))::uuid[], \(items.map(\.device))::uuid[],
+                \(items.map(\.createdEvent))::uuid[], \(items.map(\.reroutedEvent))::uuid[],
+                \(items.map(\.slotEvent))::uuid[], \(items.map(\.correlation))::uuid[],
+                \(items.map(\.traceparent))::text[], \(items.map(\.order.type.rawValue))::text[],
+                \(items.map(\.order.target))::uuid[], \(details)::text[]) ORDER BY ord
+            """
     }
 
     /// The answer stored under a key, however old; nil when there is none.

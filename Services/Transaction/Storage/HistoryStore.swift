@@ -34,6 +34,19 @@ struct HistoryFilter: Sendable {
     var state: String?
 }
 
+/// A part of a user's history.
+struct HistoryPage: Sendable {
+    let rows: [TransferRow]
+    /// Older ones than this come next; nil when there are none.
+    let next: UUID?
+
+    /// Takes one row more than the page has; with a filter there may be more below what was looked through.
+    init(_ rows: [TransferRow], limit: Int, lookedDownTo place: UUID? = nil) {
+        self.rows = Array(rows.prefix(limit))
+        self.next = rows.count > limit ? self.rows.last?.id : place
+    }
+}
+
 /// What a wallet holds.
 struct WalletBalance: Sendable {
     let available: Int64
@@ -46,12 +59,16 @@ struct HistoryStore: Sendable {
     let client: PostgresClient
     /// For the names of counterparties, which are public, and for device keys.
     let workers: PostgresClient
+    /// How many transfers of each side a page with a filter looks through.
+    var reach = 1000
 
     /// Money that waits in suspense is booked and yet not in the wallet: its owner sees that it waits.
+    ///
+    /// Who sent it has sent it. The user is looked up once, by a query of its own, and not for every row.
     private static let shownState = SQL(
         unsafe: """
-            CASE WHEN state <> 'completed' THEN state WHEN route_reason = 'suspense' THEN 'in_suspense'
-                WHEN route_reason = 'returned' THEN 'returned' ELSE state END
+            CASE WHEN state <> 'completed' OR sender_id = (SELECT current_user_id()) THEN state
+                WHEN route_reason = 'suspense' THEN 'in_suspense' WHEN route_reason = 'returned' THEN 'returned' ELSE state END
             """
     )
 
@@ -61,7 +78,8 @@ struct HistoryStore: Sendable {
         sender_id, recipient_id, amount, fee, duty, coalesce(route, 'internal'), description, failure_reason,
         CASE WHEN type IN ('drop_claim', 'drop_refund') THEN parent_id
             WHEN type = 'money_drop' THEN (SELECT d.id FROM money_drops d WHERE d.funding_id = t.id) END,
-        payment_request_id, created_at, CASE WHEN route_reason = 'suspense' AND state = 'completed' THEN NULL ELSE ended_at END
+        payment_request_id, created_at, CASE WHEN route_reason = 'suspense' AND state = 'completed'
+            AND sender_id IS DISTINCT FROM current_user_id() THEN NULL ELSE ended_at END
         """
 
     func wallet(of user: UserID) async throws -> WalletBalance? {
@@ -82,29 +100,63 @@ struct HistoryStore: Sendable {
     }
 
     /// Newest first: ids are UUIDv7, so their order is that of creation.
-    ///
-    /// Two index scans, merged: as one condition with OR the planner would read all of one side.
-    func page(of user: UserID, _ filter: HistoryFilter, limit: Int) async throws -> [TransferRow] {
-        try await self.client.query(
+    func page(of user: UserID, _ filter: HistoryFilter, limit: Int) async throws -> HistoryPage {
+        guard filter.type == nil, filter.state == nil else {
+            return try await self.narrowPage(of: user, filter, limit: limit)
+        }
+        // Two index scans, merged: as one condition with OR the planner would read all of one side.
+        let rows = try await self.client.query(
             """
             SELECT \(Self.columns) FROM (
-                (\(Self.side("sender_id", user, filter, limit)))
+                (SELECT * FROM \(Self.side("sender_id", user, filter, limit + 1)))
                 UNION ALL
-                (\(Self.side("recipient_id", user, filter, limit)))
-            ) AS t ORDER BY id DESC LIMIT \(Int64(limit))
+                (SELECT * FROM \(Self.side("recipient_id", user, filter, limit + 1)))
+            ) AS t ORDER BY id DESC LIMIT \(Int64(limit + 1))
             """,
             as: user.uuid
         ).map(Self.decode)
+        return HistoryPage(rows, limit: limit)
     }
 
+    /// What fits a filter among the next `reach` transfers of each side.
+    ///
+    /// What is rare is not searched for through years of transfers: the page ends where both sides were looked through,
+    /// and the next one goes on there. An index per word would cost every payment more than such lists are worth.
+    private func narrowPage(of user: UserID, _ filter: HistoryFilter, limit: Int) async throws -> HistoryPage {
+        let rows = try await self.client.query(
+            """
+            WITH sent AS MATERIALIZED (
+                SELECT id, type, \(Self.shownState) AS shown FROM \(Self.side("sender_id", user, filter, self.reach))
+            ), received AS MATERIALIZED (
+                SELECT id, type, \(Self.shownState) AS shown FROM \(Self.side("recipient_id", user, filter, self.reach))
+            ), looked AS (
+                SELECT greatest((SELECT id FROM sent ORDER BY id DESC OFFSET \(Int64(self.reach - 1)) LIMIT 1),
+                    (SELECT id FROM received ORDER BY id DESC OFFSET \(Int64(self.reach - 1)) LIMIT 1)) AS down_to
+            )
+            SELECT p.*, l.down_to FROM looked l LEFT JOIN LATERAL (
+                SELECT \(Self.columns) FROM (
+                    SELECT x.id FROM (SELECT * FROM sent UNION ALL SELECT * FROM received) x
+                    WHERE (l.down_to IS NULL OR x.id >= l.down_to)
+                        AND (\(filter.type)::text IS NULL OR x.type = \(filter.type))
+                        AND (\(filter.state)::text IS NULL OR x.shown = \(filter.state))
+                    ORDER BY x.id DESC LIMIT \(Int64(limit + 1))
+                ) m JOIN transactions t USING (id)
+            ) p ON true ORDER BY p.id DESC
+            """,
+            as: user.uuid
+        )
+        let downTo = try rows.first?["down_to"].decode(UUID?.self)
+        let found = try rows.filter { try $0["id"].decode(UUID?.self) != nil }.map(Self.decode)
+        return HistoryPage(found, limit: limit, lookedDownTo: downTo ?? nil)
+    }
+
+    /// The newest `limit` transfers of one side, whatever their type and state.
     private static func side(_ party: StaticString, _ user: UserID, _ filter: HistoryFilter, _ limit: Int) -> SQL {
         """
-        SELECT * FROM transactions
+        (SELECT * FROM transactions
         WHERE \(unsafe: "\(party)") = \(user.uuid) AND id < \(filter.before) AND id >= \(filter.from)
             AND (type <> 'inbound' OR parent_id IS NULL)
-            AND (\(filter.type)::text IS NULL OR type = \(filter.type))
-            AND (\(filter.state)::text IS NULL OR \(Self.shownState) = \(filter.state))
-        ORDER BY id DESC LIMIT \(Int64(limit))
+        ORDER BY id DESC LIMIT \(Int64(limit))) s
         """
     }
 

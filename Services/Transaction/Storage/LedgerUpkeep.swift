@@ -40,6 +40,14 @@ struct LedgerUpkeep: Sendable {
         try await transaction.stage("SELECT sweep_money_drops(\(Self.deadlineBatch))")
     }
 
+    /// The newest transfers to banks that are looked at.
+    private static let weighedTransfers: Int32 = 20_000
+
+    /// Sees how the banks are doing by what became of the transfers to them.
+    func weighBanks(in transaction: EventTransaction) async throws {
+        try await transaction.stage("SELECT weigh_banks(\(Self.weighedTransfers))")
+    }
+
     /// Ends payment requests that have expired.
     func expireRequests(in transaction: EventTransaction) async throws {
         try await transaction.stage("SELECT expire_payment_requests(\(Self.deadlineBatch))")

@@ -1,5 +1,6 @@
 import Foundation
 import Messaging
+import ObjectStorage
 import Postgres
 import Primitives
 
@@ -41,6 +42,11 @@ struct PaymentRequestStore: Sendable {
             """
         )
         try Self.check(rows)
+        if let reference = new.draft.reference {
+            try await transaction.query("SELECT refer_payment_request(\(new.id), \(new.owner.uuid), \(reference))")
+        }
+        guard new.draft.isMultiple else { return }
+        try await transaction.query("SELECT let_many_pay(\(new.id), \(new.owner.uuid))")
     }
 
     /// Cancels a request of one's own, or declines one that names the user.
@@ -54,6 +60,12 @@ struct PaymentRequestStore: Sendable {
         try Self.check(rows)
     }
 
+    /// The image that a request of the user's shows.
+    func image(of request: UUID, in transaction: EventTransaction) async throws -> ImageKey? {
+        let rows = try await transaction.query("SELECT image_key FROM payment_requests WHERE id = \(request)")
+        return try rows.first?.decode(String?.self).flatMap { ImageKey(reading: $0) }
+    }
+
     private static func check(_ rows: [PostgresRow]) throws {
         guard let outcome = try rows.first?.decode(String.self) else { throw LedgerContradiction() }
         if outcome == "declined" || outcome == "cancelled" || outcome == "created" { return }
@@ -64,9 +76,9 @@ struct PaymentRequestStore: Sendable {
 
     private static let columns = SQL(
         unsafe: """
-            id, position, owner_id, payer_id, amount, description, link,
+            id, position, owner_id, payer_id, amount, description, link, reference, image_key,
             CASE WHEN state = 'open' AND expires_at <= transfa_now() THEN 'expired' ELSE state END, transaction_id,
-            expires_at, created_at
+            expires_at, created_at, multiple, paid_count, paid_total
             """
     )
 
@@ -75,21 +87,28 @@ struct PaymentRequestStore: Sendable {
             .map(Self.decode)
     }
 
-    /// The user's requests on one side, newest first.
-    func page(of user: UserID, _ side: Side, before position: Int64, limit: Int) async throws -> [PaymentRequest] {
-        let mine: SQL =
-            side == .outgoing ? "owner_id = \(user.uuid)" : "payer_id = \(user.uuid) AND state <> 'cancelled'"
-        return try await self.client.query(
+    /// The user's requests on one side, newest first; only those with a reference, if there is one.
+    func page(
+        of user: UserID,
+        _ side: Side,
+        reference: String? = nil,
+        before position: Int64,
+        limit: Int
+    ) async throws -> [PaymentRequest] {
+        try await self.client.query(
             """
-            SELECT \(Self.columns) FROM payment_requests WHERE \(mine) AND position < \(position)
-            ORDER BY position DESC LIMIT \(Int64(limit))
+            SELECT \(Self.columns)
+            FROM page_of_requests(\(user.uuid), \(side == .incoming), \(reference), \(position), \(Int64(limit)))
             """,
             as: user.uuid
         ).map(Self.decode)
     }
 
     private static func decode(_ row: PostgresRow) throws -> PaymentRequest {
-        let (id, position, owner, payer, amount, description, link, state, transaction, expires, created) =
+        let (
+            id, position, owner, payer, amount, description, link, reference, image, state, transaction, expires,
+            created
+        ) =
             try row.decode(
                 UUID.self,
                 Int64.self,
@@ -98,6 +117,8 @@ struct PaymentRequestStore: Sendable {
                 Int64?.self,
                 String?.self,
                 String.self,
+                String?.self,
+                String?.self,
                 String.self,
                 UUID?.self,
                 Date.self,
@@ -111,7 +132,12 @@ struct PaymentRequestStore: Sendable {
             amount: amount,
             description: description,
             link: link,
+            reference: reference,
+            image: image.flatMap { ImageKey(reading: $0) },
             state: state,
+            isMultiple: try row["multiple"].decode(Bool.self),
+            paidCount: try row["paid_count"].decode(Int64.self),
+            paidTotal: try row["paid_total"].decode(Int64.self),
             transaction: transaction,
             expiresAt: expires,
             createdAt: created

@@ -1,3 +1,4 @@
+import Foundation
 import Postgres
 import Primitives
 
@@ -19,6 +20,13 @@ struct QuoteStore: Sendable {
             let (route, fee, duty) = try row.decode(String.self, Int64.self, Int64.self)
             return Quote(route: route, fee: fee, duty: duty)
         }
+    }
+
+    /// How the bank is doing that is ahead of a payment or a withdrawal; nil when nothing is known of where it goes.
+    func bank(aheadOf recipient: String?, or beneficiary: UUID?, for user: UserID) async throws -> String? {
+        try await self.client.query(
+            "SELECT bank_ahead(\(user.uuid), \(recipient), \(beneficiary))"
+        ).first.flatMap { try $0.decode(String?.self) }
     }
 
     /// Of an order whose route is given by its kind.

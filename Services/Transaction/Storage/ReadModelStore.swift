@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Messaging
+import ObjectStorage
 import Postgres
 import Primitives
 import Sealing
@@ -39,6 +40,8 @@ struct ReadModelStore: Sendable {
     }
 
     /// A restriction this version does not know counts as the strictest: nothing moves.
+    ///
+    /// Closed is the last word: what comes later changes nothing.
     func restricted(_ event: Event<UserRestricted>, _ transaction: EventTransaction) async throws {
         let data = event.data
         let (status, debitsBlocked): (String, Bool) =
@@ -51,8 +54,43 @@ struct ReadModelStore: Sendable {
         try await self.ensure(data.userID, transaction)
         try await transaction.stage(
             """
-            UPDATE users SET status = \(status), debits_blocked = \(debitsBlocked),
+            UPDATE users SET status = CASE WHEN status = 'closed' THEN 'closed' ELSE \(status) END,
+                debits_blocked = \(debitsBlocked) OR status = 'closed',
                 customer_sequence = \(event.attributes.sequence)
+            WHERE id = \(data.userID) AND customer_sequence < \(event.attributes.sequence)
+            """
+        )
+        if status == "closed" { try await self.closeProducts(of: data.userID, transaction) }
+    }
+
+    /// What a closed person has open comes to an end.
+    private func closeProducts(of user: UUID, _ transaction: EventTransaction) async throws {
+        try await transaction.requeue(TransactionJob.closeProducts, key: user.lowercased, subject: user.lowercased)
+    }
+
+    /// Whom a person has blocked neither pays nor asks them.
+    func blockChanged(_ event: Event<UserBlockChanged>, _ transaction: EventTransaction) async throws {
+        let data = event.data
+        try await transaction.stage(
+            """
+            INSERT INTO blocks AS b (user_id, blocked_id, is_active, customer_sequence)
+            VALUES (\(data.userID), \(data.otherID), \(data.isBlocked), \(event.attributes.sequence))
+            ON CONFLICT (user_id, blocked_id) DO UPDATE SET is_active = excluded.is_active,
+                customer_sequence = excluded.customer_sequence
+            WHERE b.customer_sequence < excluded.customer_sequence
+            """
+        )
+    }
+
+    /// Limits are looked up by the tier: the next order keeps to the new ones.
+    ///
+    /// A tier without limits allows nothing.
+    func tierChanged(_ event: Event<UserTierChanged>, _ transaction: EventTransaction) async throws {
+        let data = event.data
+        try await self.ensure(data.userID, transaction)
+        try await transaction.stage(
+            """
+            UPDATE users SET tier = \(Int16(clamping: data.tier)), customer_sequence = \(event.attributes.sequence)
             WHERE id = \(data.userID) AND customer_sequence < \(event.attributes.sequence)
             """
         )
@@ -104,42 +142,45 @@ struct ReadModelStore: Sendable {
             WHERE id = \(event.data.userID) AND auth_sequence < \(event.attributes.sequence)
             """
         )
+        for image in try await RequestImageStore.hide(of: event.data.userID, in: transaction) {
+            try await transaction.requeue(
+                TransactionJob.discardImage,
+                key: image.text,
+                subject: event.data.userID.lowercased
+            )
+        }
+        try await self.closeProducts(of: event.data.userID, transaction)
     }
 
-    /// A closed profile is to be erased: answers when it has no money and none is on its way.
+    /// A closed profile is to be erased: answers when it has no money, none is on its way and nothing is open.
     ///
     /// No answer is an answer too: auth asks again.
     func erasureDue(_ event: Event<UserErasureDue>, _ transaction: EventTransaction) async throws {
         let user = event.data.userID
-        let rows = try await transaction.query(
-            """
-            SELECT u.id FROM users u JOIN balances b ON b.account_id = u.wallet_id
-            WHERE u.id = \(user) AND u.status = 'closed' AND b.posted = 0 AND b.held = 0
-                AND NOT EXISTS (SELECT FROM transactions t WHERE t.sender_id = u.id
-                    AND t.state NOT IN ('completed', 'failed', 'reversed'))
-                AND NOT EXISTS (SELECT FROM transactions t WHERE t.recipient_id = u.id
-                    AND (t.state NOT IN ('completed', 'failed', 'reversed')
-                        OR t.state = 'completed' AND t.route_reason = 'suspense'))
-                AND NOT EXISTS (SELECT FROM money_drops d WHERE d.creator_id = u.id AND d.state IN ('pending', 'open'))
-            """
-        )
-        guard !rows.isEmpty else { return }
+        // Something may have opened again since, such as a request whose payment failed.
+        try await self.closeProducts(of: user, transaction)
+        guard try await ClosureStore().mayBeErased(user, in: transaction) else { return }
         try await transaction.publish(UserErasureCleared(userID: user), about: UserID(user))
     }
 
     // MARK: Beneficiaries and devices
 
+    /// The first day of an account begins when it was added, however late that is heard.
     func added(_ event: Event<BeneficiaryAdded>, _ transaction: EventTransaction) async throws {
         let data = event.data
+        guard let added = Timestamp.parse(event.attributes.time) else { throw EventProblem.undecodableData }
         try await self.ensure(data.userID, transaction)
         if data.isDefault { try await self.clearDefault(data.userID, event.attributes.sequence, transaction) }
         try await transaction.stage(
             """
-            INSERT INTO beneficiaries AS b (id, user_id, counterparty_id, verified, is_default, customer_sequence)
+            INSERT INTO beneficiaries AS b (id, user_id, counterparty_id, verified, is_default, bank_code, added_at,
+                customer_sequence)
             VALUES (\(data.beneficiaryID), \(data.userID), \(data.anchorCounterpartyID), true, \(data.isDefault),
-                \(event.attributes.sequence))
+                \(data.bankCode), least(\(added), transfa_now()), \(event.attributes.sequence))
             ON CONFLICT (id) DO UPDATE SET counterparty_id = excluded.counterparty_id, verified = true,
-                is_default = excluded.is_default, customer_sequence = excluded.customer_sequence
+                is_default = excluded.is_default, bank_code = coalesce(excluded.bank_code, b.bank_code),
+                added_at = coalesce(b.added_at, excluded.added_at),
+                customer_sequence = excluded.customer_sequence
             WHERE b.customer_sequence < excluded.customer_sequence
             """
         )
@@ -188,9 +229,7 @@ struct ReadModelStore: Sendable {
         try await self.ensure(data.userID, transaction)
         try await transaction.stage(
             """
-            INSERT INTO devices AS d (id, user_id, public_key, activated_at, auth_sequence)
-            VALUES (\(data.deviceID), \(data.userID), \(key), \(activated), \(event.attributes.sequence))
-            ON CONFLICT (id) DO NOTHING
+            SELECT note_device(\(data.deviceID), \(data.userID), \(key), \(activated), \(event.attributes.sequence))
             """
         )
     }
@@ -205,16 +244,15 @@ struct ReadModelStore: Sendable {
     }
 
     /// A reset PIN counts as a new device without a key: it approves nothing by itself, and what PINs approve is capped
-    /// by the newest device.
+    /// by the newest device, since the reset and not since its event came.
     func pinReset(_ event: Event<PINReset>, _ transaction: EventTransaction) async throws {
         guard let moment = Timestamp.parse(event.data.resetAt) else { throw EventProblem.undecodableData }
         try await self.ensure(event.data.userID, transaction)
         let noKey: [UInt8] = []
         try await transaction.stage(
             """
-            INSERT INTO devices AS d (id, user_id, public_key, activated_at, auth_sequence)
-            VALUES (\(event.data.resetID), \(event.data.userID), \(noKey), \(moment), \(event.attributes.sequence))
-            ON CONFLICT (id) DO NOTHING
+            SELECT note_device(\(event.data.resetID), \(event.data.userID), \(noKey), \(moment),
+                \(event.attributes.sequence))
             """
         )
     }

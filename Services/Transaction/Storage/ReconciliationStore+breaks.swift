@@ -1,5 +1,22 @@
+import Contracts
 import Foundation
+import Messaging
 import Postgres
+
+/// What an operator found out about a break.
+struct BreakNote: Sendable, Encodable, Equatable {
+    let id: Int64
+    let text: String
+    let author: String
+    let writtenAt: Date
+
+    private enum CodingKeys: String, CodingKey {
+        case id
+        case text
+        case author
+        case writtenAt = "written_at"
+    }
+}
 
 /// A difference between the books as operators see it.
 struct ReconciliationBreak: Sendable, Encodable, Equatable {
@@ -14,7 +31,8 @@ struct ReconciliationBreak: Sendable, Encodable, Equatable {
     let state: String
     let firstSeen: Date
     let lastSeen: Date
-    let note: String?
+    /// The oldest first.
+    var notes: [BreakNote] = []
 
     private enum CodingKeys: String, CodingKey {
         case id
@@ -27,7 +45,7 @@ struct ReconciliationBreak: Sendable, Encodable, Equatable {
         case state
         case firstSeen = "first_seen"
         case lastSeen = "last_seen"
-        case note
+        case notes
     }
 }
 
@@ -45,14 +63,15 @@ extension ReconciliationStore {
         let rows = try await self.client.query(
             """
             SELECT b.id, b.account, u.id, b.kind, b.key, b.ours, b.theirs,
-                CASE WHEN b.opened_at IS NULL THEN 'suspected' ELSE 'open' END, b.first_seen, b.last_seen, b.note
+                CASE WHEN b.opened_at IS NULL THEN 'suspected' ELSE 'open' END, b.first_seen, b.last_seen
             FROM reconciliation_breaks b LEFT JOIN users u ON u.provider_account = b.account
             WHERE b.resolved_at IS NULL AND (\(account)::text IS NULL OR b.account = \(account))
             ORDER BY b.first_seen, b.id LIMIT \(Int64(limit))
             """
         )
+        let notes = try await self.notes(on: try rows.map { try $0.decode(Int64.self) })
         return try rows.map { row in
-            let (id, account, user, kind, key, ours, theirs, state, first, last, note) = try row.decode(
+            let (id, account, user, kind, key, ours, theirs, state, first, last) = try row.decode(
                 Int64.self,
                 String.self,
                 UUID?.self,
@@ -62,8 +81,7 @@ extension ReconciliationStore {
                 String?.self,
                 String.self,
                 Date.self,
-                Date.self,
-                String?.self
+                Date.self
             )
             return ReconciliationBreak(
                 id: id,
@@ -76,9 +94,59 @@ extension ReconciliationStore {
                 state: state,
                 firstSeen: first,
                 lastSeen: last,
-                note: note
+                notes: notes[id] ?? []
             )
         }
+    }
+
+    // MARK: Notes
+
+    /// What became of a note.
+    enum Noted: Sendable, Equatable {
+        case written(BreakNote)
+        /// There is no such break.
+        case unknown
+        /// A suspicion may pass, and would take its notes with it.
+        case onlySuspected
+    }
+
+    private func notes(on breaks: [Int64]) async throws -> [Int64: [BreakNote]] {
+        guard !breaks.isEmpty else { return [:] }
+        let rows = try await self.client.query(
+            """
+            SELECT break_id, id, text, author, written_at FROM break_notes
+            WHERE break_id = ANY (\(breaks)) ORDER BY id
+            """
+        )
+        return try rows.reduce(into: [:]) { notes, row in
+            let (id, note, text, author, moment) = try row.decode(
+                Int64.self,
+                Int64.self,
+                String.self,
+                String.self,
+                Date.self
+            )
+            notes[id, default: []].append(BreakNote(id: note, text: text, author: author, writtenAt: moment))
+        }
+    }
+
+    /// Writes a note down, and into the audit.
+    func note(_ id: Int64, by order: OperatorOrder, in transaction: EventTransaction) async throws -> Noted {
+        // What is open stays: no lock is needed.
+        let found = try await transaction.query(
+            "SELECT opened_at IS NOT NULL FROM reconciliation_breaks WHERE id = \(id)"
+        )
+        guard let isOpen = try found.first?.decode(Bool.self) else { return .unknown }
+        guard isOpen else { return .onlySuspected }
+        let rows = try await transaction.query(
+            """
+            INSERT INTO break_notes (break_id, text, author, written_at)
+            VALUES (\(id), \(order.reason), \(order.name), \(transaction.now)) RETURNING id
+            """
+        )
+        guard let note = try rows.first?.decode(Int64.self) else { throw LedgerContradiction() }
+        try await transaction.record("break.noted", on: "break-\(id)", after: ["note": note], by: order)
+        return .written(BreakNote(id: note, text: order.reason, author: order.name, writtenAt: transaction.now))
     }
 
     /// How many accounts were asked for and not looked at since.

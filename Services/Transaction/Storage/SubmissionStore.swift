@@ -1,3 +1,4 @@
+import Contracts
 import Foundation
 import Messaging
 import Postgres
@@ -144,10 +145,34 @@ struct SubmissionStore: Sendable {
         )
     }
 
+    /// Keeps what the provider said when it was asked: evidence for people, when it decides nothing.
+    func keep(_ said: [(id: UUID, word: String)], in transaction: EventTransaction) async throws {
+        guard !said.isEmpty else { return }
+        try await transaction.stage(
+            """
+            INSERT INTO provider_answers AS a (transaction_id, answer, first_seen_at, last_seen_at)
+            SELECT DISTINCT x.id, x.word, \(transaction.now), \(transaction.now)
+            FROM unnest(\(said.map(\.id)), \(said.map(\.word))) AS x(id, word) ORDER BY 1, 2
+            ON CONFLICT (transaction_id, answer) DO UPDATE
+            SET times = a.times + 1, last_seen_at = excluded.last_seen_at
+            """
+        )
+    }
+
     /// The transfer that the provider knows by its own id; nil when we have not learnt that id.
     func transaction(providerID: String, on database: EventDatabase) async throws -> UUID? {
         try await database.client.query("SELECT id FROM transactions WHERE provider_id = \(providerID)").first?
             .decode(UUID.self)
+    }
+
+    /// Books money that is nobody's, once per payment of the provider.
+    func hold(_ payment: WalletCredit, in transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            """
+            SELECT hold_unmatched(\(payment.providerPaymentID), \(payment.account), \(payment.amount),
+                \(transaction.makeID()), \("payment:" + payment.providerPaymentID), \(payment.correlation))
+            """
+        )
     }
 
     /// Credits money from outside, once per payment of the provider.
@@ -179,4 +204,6 @@ struct WalletCredit: Sendable, Codable {
     var amount: Int64
     var reference: String?
     var correlation: UUID?
+    /// Whether account knows nobody whose account it is.
+    var isUnmatched: Bool?
 }

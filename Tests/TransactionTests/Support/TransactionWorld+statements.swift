@@ -38,7 +38,7 @@ extension TransactionWorld {
 
     /// The statement of some days.
     func statement(_ user: UserID, _ from: CivilDate, _ to: CivilDate) async throws -> Statement {
-        let period = try StatementPeriod(from: from.description, to: to.description, now: self.clock.now)
+        let period = try LagosPeriod(from: from.description, to: to.description, now: self.clock.now)
         guard let statement = try await self.statements.statement(period, of: user) else {
             throw TestFailure("no statement")
         }
