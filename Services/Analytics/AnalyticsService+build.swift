@@ -21,22 +21,17 @@ struct AnalyticsParts {
     let categories = CategoryStore()
 
     func wired() throws -> ServiceParts {
+        let money = MoneyProjection.make(self.facts)
         let messaging = try self.host.messaging(as: .analytics) { _, work in
             MessagingRuntime.Plan(
-                handlers: AnalyticsHandlers.make(facts: self.facts, people: self.counterparties),
+                handlers: AnalyticsHandlers.make(money: money, people: self.counterparties),
                 jobs: AnalyticsJobs.make(
-                    words: ReadWords(database: work, facts: self.facts, keys: self.host.dataKeys),
-                    rebuild: self.rebuild(work)
-                )
+                    words: ReadWords(database: work, facts: self.facts, money: money, keys: self.host.dataKeys)
+                ),
+                projections: [money]
             )
         }
-        return ServiceParts(router: self.router(messaging.requests), messaging: messaging) {
-            ProjectionController(rebuild: self.rebuild(messaging.work)).add(to: $0)
-        }
-    }
-
-    private func rebuild(_ work: EventDatabase) -> RebuildProjection {
-        RebuildProjection(database: work, store: RebuildStore(), facts: self.facts)
+        return ServiceParts(router: self.router(messaging.requests), messaging: messaging)
     }
 
     private func router(_ requests: EventDatabase) -> Router<AppRequestContext> {

@@ -43,8 +43,15 @@ struct AuthParts {
         )
         let messaging = try self.host.messaging(as: .auth) { _, _ in
             MessagingRuntime.Plan(
-                handlers: AuthHandlers.make(users: self.users, eraseClosed: eraseClosed),
-                schedules: [Heartbeat.schedule, eraseClosed.schedule]
+                handlers: AuthHandlers.make(
+                    users: self.users,
+                    closeProfile: self.closeProfile,
+                    eraseClosed: eraseClosed
+                ),
+                schedules: [
+                    .heartbeat(of: .auth) { AuthHeartbeat(at: $0) }, eraseClosed.schedule,
+                    RewrapDataKeys(keys: self.vault.keys, ring: self.vault.ring).schedule,
+                ]
             )
         }
         let router = self.host.router()
@@ -59,13 +66,17 @@ struct AuthParts {
         return ServiceParts(router: router, messaging: messaging) { operations.add(to: $0) }
     }
 
+    private var closeProfile: CloseProfile {
+        CloseProfile(users: self.users, pins: self.pins, devices: self.devices)
+    }
+
     private func clerkController(_ work: EventDatabase) -> ClerkWebhookController {
         ClerkWebhookController(
             secrets: self.configuration.webhookSecrets,
             takeMessage: TakeClerkMessage(
                 database: work,
                 webhooks: self.clerkWebhooks,
-                closeProfile: CloseProfile(users: self.users, pins: self.pins, devices: self.devices)
+                closeProfile: self.closeProfile
             ),
             clock: self.host.clock
         )
@@ -75,13 +86,13 @@ struct AuthParts {
     private func addUsers(to group: RouterGroup<AppRequestContext>, _ requests: EventDatabase) {
         let hasher = PINHasher(pepper: self.configuration.pepper)
         let checkPIN = CheckPIN(database: requests, pins: self.pins, hasher: hasher)
-        let mutation = Mutation(
-            database: requests,
+        let once = ChangeOnce(
             executor: self.host.idempotency(),
-            index: self.configuration.fingerprints
+            database: requests,
+            hashingWith: self.configuration.fingerprints
         )
         OnboardingController(
-            mutation: mutation,
+            once: once,
             onboard: Onboard(users: self.users, vault: self.vault),
             provideDetails: ProvideDetails(users: self.users, vault: self.vault),
             users: self.users,
@@ -89,7 +100,7 @@ struct AuthParts {
         ).add(to: group)
         self.pinController(requests, hasher, checkPIN).add(to: group)
         DeviceController(
-            mutation: mutation,
+            once: once,
             checkPIN: checkPIN,
             registerDevice: RegisterDevice(users: self.users, devices: self.devices, vault: self.vault),
             listDevices: ListDevices(database: requests, devices: self.devices, vault: self.vault),

@@ -25,6 +25,7 @@ struct CustomerParts {
     let banks = BankListStore()
     let transfers = TransferStore()
     let images = ImageStore()
+    let documents = DocumentStore()
     let desk: ImageDesk
 
     init(host: ServiceHost) throws {
@@ -40,6 +41,7 @@ struct CustomerParts {
                     users: self.users,
                     images: self.images,
                     transfers: self.transfers,
+                    documents: self.documents,
                     forget: self.host.dataKeys.forget
                 ),
                 jobs: self.jobs(work),
@@ -54,6 +56,8 @@ struct CustomerParts {
         )
         return ServiceParts(router: self.router(messaging.requests, messaging.work), messaging: messaging) {
             internalRoutes.add(to: $0)
+            TierController(database: messaging.work, tiers: TierStore(), changeTier: ChangeTier(tiers: TierStore()))
+                .add(to: $0)
         }
     }
 
@@ -92,6 +96,12 @@ struct CustomerParts {
                 banks: directory,
                 calls: calls
             ),
+            compareNames: CompareNames(
+                database: work,
+                users: self.users,
+                beneficiaries: self.beneficiaries,
+                keys: self.host.dataKeys
+            ),
             answerEnquiry: AnswerEnquiry(
                 database: work,
                 enquiries: self.enquiries,
@@ -101,20 +111,36 @@ struct CustomerParts {
                 clock: self.host.clock
             ),
             refreshBanks: RefreshBanks(database: work, store: self.banks, provider: provider),
-            discardImage: DiscardImage(database: work, users: self.users, images: self.images, desk: self.desk)
+            discardImage: DiscardImage(database: work, users: self.users, images: self.images, desk: self.desk),
+            listDocuments: ListDocuments(
+                database: work,
+                users: self.users,
+                documents: self.documents,
+                provider: provider,
+                clock: self.host.clock
+            ),
+            deliverDocument: DeliverDocument(
+                database: work,
+                users: self.users,
+                documents: self.documents,
+                keys: self.host.dataKeys,
+                provider: provider,
+                calls: calls,
+                clock: self.host.clock
+            )
         )
     }
 
     private func router(_ requests: EventDatabase, _ work: EventDatabase) -> Router<AppRequestContext> {
-        let mutation = Mutation(
-            database: requests,
+        let once = ChangeOnce(
             executor: self.host.idempotency(),
-            index: self.configuration.index
+            database: requests,
+            hashingWith: self.configuration.index
         )
         let router = self.host.router()
         let group = router.group().add(middleware: self.host.authentication())
         BeneficiaryController(
-            mutation: mutation,
+            once: once,
             keys: self.host.dataKeys,
             beneficiaries: self.beneficiaries,
             addBeneficiary: AddBeneficiary(
@@ -127,25 +153,27 @@ struct CustomerParts {
             removeBeneficiary: RemoveBeneficiary(users: self.users, beneficiaries: self.beneficiaries)
         ).add(to: group)
         BankController(
-            mutation: mutation,
+            once: once,
             keys: self.host.dataKeys,
             banks: self.banks,
             enquiries: self.enquiries,
             enquireName: EnquireName(users: self.users, enquiries: self.enquiries)
         ).add(to: group)
         SettingsController(
-            mutation: mutation,
+            once: once,
             users: self.users,
             changeSettings: ChangeSettings(users: self.users)
         ).add(to: group)
-        ProfileController(
-            database: requests,
-            profiles: ProfileStore(database: work),
-            transfers: self.transfers
+        self.addProfiles(once, work, to: group)
+        DocumentController(
+            once: once,
+            keys: self.host.dataKeys,
+            desk: self.desk,
+            documents: self.documents,
+            handIn: HandInDocument(users: self.users, documents: self.documents)
         ).add(to: group)
-        QRController(database: requests, users: self.users, linkBase: self.configuration.linkBase).add(to: group)
         let images = ImageController(
-            mutation: mutation,
+            once: once,
             workers: work,
             desk: self.desk,
             images: self.images,
@@ -154,5 +182,19 @@ struct CustomerParts {
         images.add(to: group)
         images.addPublic(to: router)
         return router
+    }
+
+    /// What people see of each other, and whom they do not want to see.
+    private func addProfiles(_ once: ChangeOnce, _ work: EventDatabase, to group: RouterGroup<AppRequestContext>) {
+        let profiles = ProfileStore(database: work)
+        ProfileController(database: once.database, profiles: profiles, transfers: self.transfers).add(to: group)
+        BlockController(
+            once: once,
+            profiles: profiles,
+            blocks: BlockStore(),
+            changeBlock: ChangeBlock(users: self.users, blocks: BlockStore())
+        ).add(to: group)
+        QRController(database: once.database, users: self.users, linkBase: self.configuration.linkBase)
+            .add(to: group)
     }
 }

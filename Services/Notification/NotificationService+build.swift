@@ -76,13 +76,15 @@ struct NotificationParts {
     }
 
     private func addRoutes(to group: RouterGroup<AppRequestContext>, _ requests: EventDatabase, _ hub: StreamHub) {
-        InboxController(database: requests, inbox: self.inbox).add(to: group)
-        PreferenceController(database: requests, preferences: PreferenceStore()).add(to: group)
+        let once = ChangeOnce(executor: self.host.idempotency(), database: requests)
+        InboxController(database: requests, inbox: self.inbox, once: once).add(to: group)
+        PreferenceController(database: requests, preferences: PreferenceStore(), once: once).add(to: group)
         StreamController(database: requests, inbox: self.inbox, hub: hub).add(to: group)
         PushTokenController(
             database: requests,
             pushes: self.pushes,
-            registerToken: RegisterPushToken(database: requests, pushes: self.pushes, keys: self.host.dataKeys)
+            sealToken: SealPushToken(keys: self.host.dataKeys),
+            once: once
         ).add(to: group)
     }
 

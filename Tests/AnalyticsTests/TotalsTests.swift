@@ -31,6 +31,18 @@ struct TotalsTests {
         }
     }
 
+    @Test("a payment that waits in suspense is spent by who sent it and not received by anybody")
+    func suspendedPayment() async throws {
+        try await withAnalytics { world in
+            let id = world.ids.next()
+            var event = world.completed(id, amount: 300, route: .internal)
+            event.routeReason = "suspense"
+            try await world.hear(event, about: id)
+            #expect(try await world.november(world.ada).moneyOut == kobo(300))
+            #expect(try await world.november(world.bayo) == Totals())
+        }
+    }
+
     @Test(
         "between a user's own places only fees are spent, and a claim is told with its drop",
         arguments: [

@@ -67,6 +67,19 @@ struct ClosingTests {
         }
     }
 
+    @Test("a profile that an operator closes has no PIN and no devices; other restrictions leave it alone")
+    func closedByOperator() async throws {
+        try await self.withAda { world in
+            for (sequence, word) in [(1, Restriction.frozen), (2, .none), (3, .closed), (4, .closed)] {
+                let event = UserRestricted(userID: world.ada.uuid, restriction: Open(word), reason: "a_test")
+                try await world.hear(event, sequence: Int64(sequence))
+                let isOpen = try await world.users.find(world.ada, on: world.requests) != nil
+                #expect(isOpen == (sequence < 3))
+            }
+            #expect(try await world.said().suffix(2) == ["device.revoked", "user.closed"])
+        }
+    }
+
     @Test("a message about somebody who never signed up, or of another kind, does nothing")
     func nobody() async throws {
         try await self.withAda { world in

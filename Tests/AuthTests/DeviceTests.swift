@@ -20,9 +20,13 @@ struct DeviceTests {
 
     private func register(_ key: DevicePrivateKey, in world: AuthWorld) async throws -> DeviceResource {
         let draft = try self.draft(key)
-        return try await world.asUser(self.ada) { transaction in
+        let device = try await world.asUser(self.ada) { transaction in
             try await world.registerDevice(draft, user: self.ada, in: transaction)
         }
+        let kept = DeviceResource(sealed: device)
+        #expect(kept.name.hasPrefix("s1."))
+        let list = ListDevices(database: world.requests, devices: world.devices, vault: world.vault)
+        return try #require(try await list.named([kept], of: self.ada).first)
     }
 
     private func revoke(_ device: UUID, as user: UserID, in world: AuthWorld) async throws {
@@ -46,6 +50,7 @@ struct DeviceTests {
             try await world.onboard("user_ada", Sample.personal("ada"))
             let key = DevicePrivateKey()
             let first = try await self.register(key, in: world)
+            #expect(first.name == "Ada's phone")
             #expect(try await self.register(key, in: world) == first)
             let said = try await world.said(about: self.ada)
             #expect(said.map(\.type) == ["user.created", "device.registered"])
@@ -101,8 +106,12 @@ struct DeviceTests {
             try await world.setPIN(try PIN("4821", pointer: "/pin"), current: nil, of: self.ada, cause: Cause())
             let erase = EraseUser(users: world.users, keys: DataKeyStore(), pins: world.pins, devices: world.devices)
             for _ in 0..<2 {
-                try await world.work.transaction(cause: Cause()) { try await erase(self.ada, in: $0) }
+                try await world.work.transaction(cause: Cause()) {
+                    try await erase(self.ada, by: .grace, in: $0)
+                }
             }
+            let acts = "SELECT actor, act, subject, reason FROM audit_log"
+            #expect(try await world.database.psql(acts) == ["grace|user.erased|\(self.ada)|a test"])
             #expect(
                 try await world.said(about: self.ada).map(\.type) == [
                     "user.created", "device.registered", "device.revoked", "user.erased",

@@ -1,3 +1,4 @@
+import Contracts
 import Foundation
 import Messaging
 import Primitives
@@ -73,7 +74,10 @@ struct PINTests {
             await #expect(throws: AuthError.pinInvalid(attemptsLeft: 4)) {
                 try await world.setPIN(new, current: try self.pin("1111"), of: self.ada, cause: Cause())
             }
+            #expect(try await world.said() == ["user.created"])
             try await world.setPIN(new, current: try self.pin("4821"), of: self.ada, cause: Cause())
+            #expect(try await world.said() == ["user.created", "pin.changed"])
+            #expect(try await world.last(PINChanged.self)?.userID == self.ada.uuid)
             try await world.checkPIN(new, of: self.ada, cause: Cause())
             await #expect(throws: AuthError.pinInvalid(attemptsLeft: 4)) {
                 try await world.checkPIN(try self.pin("4821"), of: self.ada, cause: Cause())

@@ -12,44 +12,19 @@ import Testing
 
 @Suite("Beneficiaries", .serialized)
 struct BeneficiaryTests {
-    private func account(_ number: String, bank: String = "000014") throws -> BankAccount {
-        try BankAccount(checking: BeneficiaryRequest(accountNumber: number, bankCode: bank))
-    }
-
-    private func add(_ number: String, bank: String = "000014", in world: CustomerWorld) async throws -> Beneficiary {
-        let account = try self.account(number, bank: bank)
-        let add = AddBeneficiary(users: world.users, beneficiaries: world.beneficiaries, index: world.index)
-        return try await world.asAda { transaction in
-            try await add(account, user: world.ada, key: world.adaKey, in: transaction)
-        }
-    }
-
-    private func verify(_ beneficiary: Beneficiary, in world: CustomerWorld) async throws -> JobOutcome {
-        try await world.run(CustomerJob.verifyBeneficiary, beneficiary.id.lowercased) {
-            try await world.verifyBeneficiary($0)
-        }
-    }
-
-    private func addVerified(_ number: String, in world: CustomerWorld) async throws -> Beneficiary {
-        world.provider.addAccount(number, holder: "ADAEZE OKONKWO")
-        let added = try await self.add(number, in: world)
-        #expect(try await self.verify(added, in: world) == .done)
-        return try #require(try await world.beneficiaries.find(added.id, of: world.ada, on: world.requests))
-    }
-
     @Test(
         "an account has ten digits and a bank code six",
         arguments: [("123456789", "000014"), ("12345678901", "000014"), ("12345 6789", "000014"), ("0123456789", "14")]
     )
     func form(number: String, bank: String) {
-        #expect(throws: FieldProblem.self) { try self.account(number, bank: bank) }
+        #expect(throws: FieldProblem.self) { try CustomerWorld.account(number, bank: bank) }
     }
 
     @Test("the bank names the holder, the first account becomes the default and others hear of it sealed")
     func first() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
-            let found = try await self.addVerified("0123456789", in: world)
+            let found = try await world.addVerified("0123456789")
             #expect(found.status == .verified && found.isDefault && found.bankName == "Test Bank")
             let event = try #require(try await world.last(BeneficiaryAdded.self))
             #expect(event.beneficiaryID == found.id && event.isDefault && event.anchorCounterpartyID == "1-anc_cp")
@@ -63,7 +38,7 @@ struct BeneficiaryTests {
             let rows = try await world.database.psql("SELECT b::text FROM beneficiaries b")
             #expect(!rows.joined().contains("0123456789") && !rows.joined().contains("OKONKWO"))
             try await world.adaSubscribes()
-            #expect(try await self.add("0123456780", in: world).isDefault == false)
+            #expect(try await world.add("0123456780").isDefault == false)
         }
     }
 
@@ -72,10 +47,10 @@ struct BeneficiaryTests {
         try await withCustomer { world in
             try await world.adaSignsUp()
             world.provider.addAccount("0123456789", holder: "ADAEZE OKONKWO")
-            let added = try await self.add("0123456789", in: world)
+            let added = try await world.add("0123456789")
             world.provider.loseNextAnswer()
-            #expect(try await self.verify(added, in: world) == .again(reason: "connection lost", after: nil))
-            #expect(try await self.verify(added, in: world) == .done)
+            #expect(try await world.verify(added) == .again(reason: "connection lost", after: nil))
+            #expect(try await world.verify(added) == .done)
             #expect(world.provider.counterpartyCount == 1)
             #expect(try await world.said() == ["beneficiary.added"])
         }
@@ -85,16 +60,16 @@ struct BeneficiaryTests {
     func unknown() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
-            let added = try await self.add("0123456789", in: world)
-            #expect(try await self.verify(added, in: world) == .done)
+            let added = try await world.add("0123456789")
+            #expect(try await world.verify(added) == .done)
             let found = try await world.beneficiaries.find(added.id, of: world.ada, on: world.requests)
             #expect(found?.status == .rejected && found?.rejectReason == .accountNotFound)
-            let elsewhere = try await self.add("0123456789", bank: "999999", in: world)
-            #expect(try await self.verify(elsewhere, in: world) == .done)
+            let elsewhere = try await world.add("0123456789", bank: "999999")
+            #expect(try await world.verify(elsewhere) == .done)
             let other = try await world.beneficiaries.find(elsewhere.id, of: world.ada, on: world.requests)
             #expect(other?.rejectReason == .unknownBank)
             #expect(try await world.said().isEmpty)
-            #expect(try await self.addVerified("0123456789", in: world).isDefault)
+            #expect(try await world.addVerified("0123456789").isDefault)
         }
     }
 
@@ -103,9 +78,9 @@ struct BeneficiaryTests {
         try await withCustomer { world in
             try await world.adaSignsUp()
             try await world.adaSubscribes()
-            _ = try await self.add("0123456789", in: world)
-            await #expect(throws: CustomerError.beneficiaryExists) { try await self.add("0123456789", in: world) }
-            _ = try await self.add("0123456789", bank: "000057", in: world)
+            _ = try await world.add("0123456789")
+            await #expect(throws: CustomerError.beneficiaryExists) { try await world.add("0123456789") }
+            _ = try await world.add("0123456789", bank: "000057")
         }
     }
 
@@ -114,9 +89,9 @@ struct BeneficiaryTests {
         try await withCustomer { world in
             try await world.adaSignsUp()
             try await world.adaSubscribes()
-            let one = try await self.addVerified("0000000001", in: world)
-            let two = try await self.addVerified("0000000002", in: world)
-            let three = try await self.add("0000000003", in: world)
+            let one = try await world.addVerified("0000000001")
+            let two = try await world.addVerified("0000000002")
+            let three = try await world.add("0000000003")
             let choose = ChooseDefault(users: world.users, beneficiaries: world.beneficiaries)
             let remove = RemoveBeneficiary(users: world.users, beneficiaries: world.beneficiaries)
             await #expect(throws: CustomerError.beneficiaryNotVerified) {
@@ -143,15 +118,42 @@ struct BeneficiaryTests {
         }
     }
 
-    @Test("one that is deleted while the bank is asked is never announced")
+    @Test("an answer that is kept holds number and name sealed, and is opened for their owner")
+    func kept() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            let bank = try await world.addVerified("0123456789")
+            let kept = BeneficiaryResource(sealed: bank)
+            #expect(kept.accountNumber.hasPrefix("s1.") && kept.accountName?.hasPrefix("s1.") == true)
+            let shown = kept.opened(with: world.adaKey, of: world.ada)
+            #expect(shown.accountNumber == "******6789" && shown.accountName == "ADAEZE OKONKWO")
+            #expect(shown == BeneficiaryResource(bank, key: world.adaKey) && shown.id == bank.id)
+            let erased = kept.opened(with: nil, of: world.ada)
+            #expect(erased.accountNumber == "[erased]" && erased.accountName == "[erased]")
+        }
+    }
+
+    @Test("one that is deleted before the bank is asked, or meanwhile, is never announced")
     func deletedMeanwhile() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
-            world.provider.addAccount("0123456789", holder: "ADAEZE OKONKWO")
-            let added = try await self.add("0123456789", in: world)
+            try await world.adaSubscribes()
             let remove = RemoveBeneficiary(users: world.users, beneficiaries: world.beneficiaries)
-            try await world.asAda { try await remove(added.id, user: world.ada, in: $0) }
-            #expect(try await self.verify(added, in: world) == .cancelled(reason: "deleted"))
+            for number in ["0123456789", "0123456780"] {
+                world.provider.addAccount(number, holder: "ADAEZE OKONKWO")
+                let added = try await world.add(number)
+                let delete: @Sendable () async throws -> Void = {
+                    try await world.asAda { try await remove(added.id, user: world.ada, in: $0) }
+                }
+                if number == "0123456789" {
+                    try await delete()
+                } else {
+                    world.provider.onNextEnquiry { try? await delete() }
+                }
+                let outcome = try await world.verify(added)
+                #expect(outcome == (number == "0123456789" ? .cancelled(reason: "deleted") : .done))
+            }
+            #expect(world.provider.counterpartyCount == 1)
             #expect(try await world.said().isEmpty)
         }
     }
@@ -162,25 +164,25 @@ struct BeneficiaryTests {
     func limit() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
-            let first = try await self.addVerified("0123456789", in: world)
-            await #expect(throws: CustomerError.planNeeded) { try await self.add("0123456780", in: world) }
+            let first = try await world.addVerified("0123456789")
+            await #expect(throws: CustomerError.planNeeded) { try await world.add("0123456780") }
             // The account that is there already is told from one too many.
-            await #expect(throws: CustomerError.beneficiaryExists) { try await self.add("0123456789", in: world) }
+            await #expect(throws: CustomerError.beneficiaryExists) { try await world.add("0123456789") }
 
             try await world.adaSubscribes()
             for number in 1..<PlanAllowance.paidBeneficiaries {
-                _ = try await self.add(String(1_000_000_000 + number), in: world)
+                _ = try await world.add(String(1_000_000_000 + number))
             }
-            await #expect(throws: CustomerError.tooManyBeneficiaries) { try await self.add("0123456780", in: world) }
+            await #expect(throws: CustomerError.tooManyBeneficiaries) { try await world.add("0123456780") }
 
             try await world.hear(SubscriptionLapsed(userID: world.ada.uuid, plan: "plus"), sequence: 9)
             let kept = try await world.beneficiaries.list(world.ada, as: world.ada, on: world.requests)
             #expect(kept.count == PlanAllowance.paidBeneficiaries)
             let remove = RemoveBeneficiary(users: world.users, beneficiaries: world.beneficiaries)
             for one in kept.dropFirst() { try await world.asAda { try await remove(one.id, user: world.ada, in: $0) } }
-            await #expect(throws: CustomerError.planNeeded) { try await self.add("0123456780", in: world) }
+            await #expect(throws: CustomerError.planNeeded) { try await world.add("0123456780") }
             try await world.asAda { try await remove(first.id, user: world.ada, in: $0) }
-            _ = try await self.add("0123456780", in: world)
+            _ = try await world.add("0123456780")
         }
     }
 
@@ -188,12 +190,12 @@ struct BeneficiaryTests {
     func planEnds() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
-            _ = try await self.add("0000000001", in: world)
+            _ = try await world.add("0000000001")
             try await world.adaSubscribes(sequence: 5)
             try await world.hear(SubscriptionLapsed(userID: world.ada.uuid, plan: "plus"), sequence: 4)
-            _ = try await self.add("0000000002", in: world)
+            _ = try await world.add("0000000002")
             world.clock.advance(by: .seconds(31 * 86_400))
-            await #expect(throws: CustomerError.planNeeded) { try await self.add("0000000003", in: world) }
+            await #expect(throws: CustomerError.planNeeded) { try await world.add("0000000003") }
             // Renewed: the grace counts too.
             let now = world.clock.now
             try await world.hear(
@@ -205,7 +207,7 @@ struct BeneficiaryTests {
                 ),
                 sequence: 6
             )
-            _ = try await self.add("0000000003", in: world)
+            _ = try await world.add("0000000003")
             try await world.hear(
                 SubscriptionCancelled(
                     userID: world.ada.uuid,
@@ -214,7 +216,7 @@ struct BeneficiaryTests {
                 ),
                 sequence: 7
             )
-            await #expect(throws: CustomerError.planNeeded) { try await self.add("0000000004", in: world) }
+            await #expect(throws: CustomerError.planNeeded) { try await world.add("0000000004") }
         }
     }
 
@@ -222,7 +224,7 @@ struct BeneficiaryTests {
     func rowLevelSecurity() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
-            let mine = try await self.add("0123456789", in: world)
+            let mine = try await world.add("0123456789")
             let stranger = UserID(clerkSubject: "user_bayo")
             let seen = try await world.requests.client.query(
                 "SELECT id FROM beneficiaries WHERE id = \(mine.id)",
@@ -245,7 +247,7 @@ struct BeneficiaryTests {
     @Test("who has not signed up has no beneficiaries")
     func stranger() async throws {
         try await withCustomer { world in
-            await #expect(throws: CustomerError.notOnboarded) { try await self.add("0123456789", in: world) }
+            await #expect(throws: CustomerError.notOnboarded) { try await world.add("0123456789") }
         }
     }
 
@@ -255,16 +257,16 @@ struct BeneficiaryTests {
             try await world.adaSignsUp()
             try await world.adaSubscribes()
             world.provider.addAccount("0123456789", holder: "ADAEZE OKONKWO")
-            let added = try await self.add("0123456789", in: world)
+            let added = try await world.add("0123456789")
             let wait = AwaitVerification(
                 database: world.requests,
                 beneficiaries: world.beneficiaries,
                 limit: .seconds(30)
             )
             async let answered = wait(added.id, of: world.ada)
-            #expect(try await self.verify(added, in: world) == .done)
+            #expect(try await world.verify(added) == .done)
             #expect(try await answered?.status == .verified)
-            let slow = try await self.add("0123456780", in: world)
+            let slow = try await world.add("0123456780")
             var hasty = wait
             hasty.limit = .milliseconds(60)
             #expect(try await hasty(slow.id, of: world.ada)?.status == .pending)

@@ -3,6 +3,7 @@ import Foundation
 import Messaging
 import Primitives
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @testable import CustomerService
@@ -63,17 +64,43 @@ struct UserTests {
             let order = try RestrictionOrder(restriction: "frozen", reason: "fraud_review")
             for _ in 0..<2 {
                 try await world.work.transaction(cause: Cause()) { transaction in
-                    try await RestrictUser(users: world.users)(order, user: world.ada, in: transaction)
+                    try await RestrictUser(users: world.users)(order, user: world.ada, by: .grace, in: transaction)
                 }
             }
             #expect(try await world.said() == ["user.restricted"])
             #expect(try await world.last(UserRestricted.self)?.reason == "fraud_review")
+            let acts = "SELECT actor, act, subject, before, after FROM audit_log"
+            let change = #"{"restriction":"none"}|{"restriction":"frozen"}"#
+            #expect(try await world.database.psql(acts) == ["grace|user.restricted|\(world.ada)|\(change)"])
             await #expect(throws: CustomerError.userNotFound) {
                 try await world.work.transaction(cause: Cause()) { transaction in
                     let nobody = UserID(clerkSubject: "nobody")
-                    try await RestrictUser(users: world.users)(order, user: nobody, in: transaction)
+                    try await RestrictUser(users: world.users)(order, user: nobody, by: .grace, in: transaction)
                 }
             }
+        }
+    }
+
+    @Test("a closed profile is not opened again, by no order and by no statement, and neither is an erased one")
+    func closed() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            try await world.restrict(world.ada, "frozen")
+            for _ in 0..<2 { try await world.restrict(world.ada, "closed") }
+            for word in ["none", "post_no_debit", "frozen"] {
+                await #expect(throws: CustomerError.profileClosed) { try await world.restrict(world.ada, word) }
+            }
+            let event = UserClosed(userID: world.ada.uuid, closedAt: Timestamp.text(world.clock.now))
+            try await world.hear(event, sequence: 2)
+            #expect(try await world.said(UserRestricted.self).map(\.restriction) == [.known(.frozen), .known(.closed)])
+            await #expect(throws: (any Error).self) {
+                try await world.database.psql("UPDATE users SET restriction = 'none'")
+            }
+            #expect(try await world.users.find(world.ada, as: nil, on: world.work)?.restriction == .known(.closed))
+            let chi = try await world.joins("chi")
+            try await world.hear(UserErased(userID: chi.uuid), about: chi.uuid, sequence: 2)
+            await #expect(throws: CustomerError.erased) { try await world.restrict(chi, "frozen") }
+            try await world.restrict(chi, "closed")
         }
     }
 

@@ -13,7 +13,11 @@ import Testing
 struct InboxTests {
     private let bola = UserID(clerkSubject: "user_bola")
 
-    private func completed(_ world: NotificationWorld, _ type: TransactionType = .p2p) -> TransactionCompleted {
+    private func completed(
+        _ world: NotificationWorld,
+        _ type: TransactionType = .p2p,
+        _ routeReason: String? = nil
+    ) -> TransactionCompleted {
         TransactionCompleted(
             transactionID: world.ids.next(),
             senderID: type == .inbound ? nil : world.ada.uuid,
@@ -23,6 +27,7 @@ struct InboxTests {
             route: Open(.internal),
             fee: 0,
             duty: 0,
+            routeReason: routeReason,
             timestamp: Timestamp.text(world.clock.now)
         )
     }
@@ -43,12 +48,68 @@ struct InboxTests {
         }
     }
 
-    @Test("money from outside is told of by wallet.credited alone")
+    @Test("who is paid while the wallet may not take it hears that the money is on hold, who paid that it was sent")
+    func suspended() async throws {
+        try await withNotification { world in
+            var event = self.completed(world)
+            event.routeReason = "suspense"
+            try await world.hear(event)
+            #expect(try await world.titles(world.ada.uuid) == ["Transfer Successful"])
+            #expect(try await world.titles(self.bola.uuid) == ["Money On Hold"])
+        }
+    }
+
+    @Test("limits that change are told, up and down, in different words")
+    func limits() async throws {
+        try await withNotification { world in
+            for (before, tier) in [(1, 3), (3, 2)] {
+                let event = UserTierChanged(
+                    userID: world.ada.uuid,
+                    tier: tier,
+                    before: before,
+                    reason: "documents_checked"
+                )
+                try await world.hear(event, sequence: Int64(before))
+            }
+            #expect(try await world.titles(world.ada.uuid) == ["Your Limits", "Your Limits"])
+            let bodies = try await world.database.psql("SELECT body FROM notifications ORDER BY position")
+            #expect(bodies.map { $0.contains("higher") } == [true, false] && bodies[1].contains("lower"))
+        }
+    }
+
+    @Test("money from outside is told of once, where the books have put it: in the wallet, on hold, released")
     func inbound() async throws {
         try await withNotification { world in
-            try await world.hear(self.completed(world, .inbound))
-            #expect(try await world.titles(self.bola.uuid).isEmpty)
+            let first = world.ids.next()
+            let credited = self.completed(world, .inbound, "credited")
+            for _ in 0..<2 { try await world.hear(credited, id: first) }
+            try await world.hear(self.completed(world, .inbound, "suspense"))
+            try await world.hear(self.completed(world, .inbound, "released"))
+            let inbox = try await world.inbox.news(self.bola, after: 0, limit: 10, on: world.requests)
+            #expect(inbox.map(\.kind) == ["wallet.credited", "wallet.suspended", "wallet.credited"])
+            #expect(inbox.map(\.category) == ["money", "money", "money"])
+            #expect(inbox.first?.subject == credited.transactionID.lowercased)
+            #expect(inbox.first?.body == "₦1,234.50 was added to your wallet.")
+            #expect(inbox[1].body.contains("on hold"))
         }
+    }
+
+    @Test("what was left of a drop and waits in suspense is not said to be in the wallet")
+    func suspendedRefund() async throws {
+        try await withNotification { world in
+            var refund = self.completed(world, .dropRefund, "suspense")
+            refund.senderID = nil
+            try await world.hear(refund)
+            refund.transactionID = world.ids.next()
+            refund.routeReason = "released"
+            try await world.hear(refund)
+            #expect(try await world.titles(self.bola.uuid) == ["Money Received", "Money On Hold"])
+        }
+    }
+
+    @Test("account's word of a payment is not told of: only the ledger knows where the money went")
+    func oneSource() {
+        #expect(!NotificationWorld.handlers.types.contains(WalletCredited.type))
     }
 
     @Test("pages follow each other without a gap while messages come, and reading one leaves the others unread")

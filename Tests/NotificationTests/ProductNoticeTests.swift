@@ -94,7 +94,7 @@ struct ProductNoticeTests {
             (.moneyDrop, "₦50.00 was set aside for your money drop.", nil),
             (.dropClaim, nil, "₦50.00 of a money drop arrived in your wallet."),
             (.dropRefund, nil, "₦50.00 was left of your drop and is back in your wallet."),
-            (.inbound, nil, nil),
+            (.inbound, nil, "₦50.00 was added to your wallet."),
         ] as [(TransactionType, String?, String?)]
     )
     func completed(_ type: TransactionType, _ sent: String?, _ received: String?) async throws {

@@ -38,6 +38,7 @@ struct BuyingTests {
     @Test("a first charge that is refused says why and leaves the free plan, and can be ordered again the same day")
     func refused() async throws {
         try await withSubscription { world in
+            try await world.goesToMorning()
             try await world.joins()
             try await world.subscribe()
             try await world.refuse()

@@ -12,7 +12,7 @@ struct UsageTests {
     private func adjust(_ id: UUID, by delta: Int, in world: SubscriptionWorld) async throws -> Adjustment {
         let adjustment = try Adjustment(id: id, user: world.ada, delta: delta, now: world.clock.now)
         return try await world.work.transaction(cause: Cause()) { transaction in
-            try await AdjustUsage(usage: world.usage)(adjustment, in: transaction)
+            try await AdjustUsage(usage: world.usage)(adjustment, by: .grace, in: transaction)
         }
     }
 

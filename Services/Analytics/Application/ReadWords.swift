@@ -16,6 +16,7 @@ struct SealedWords: Codable, Sendable {
 struct ReadWords: Sendable {
     let database: EventDatabase
     let facts: FactStore
+    let money: Projection
     let keys: any DataKeys
 
     /// How the payer's text is sealed; see `SealedText` in transaction.
@@ -32,6 +33,7 @@ struct ReadWords: Sendable {
         }
         guard let category = CategoryWords.category(of: text) else { return .done }
         try await self.database.transaction(cause: job.cause) { transaction in
+            try await self.money.join(transaction)
             try await self.facts.note(category, of: transfer, in: transaction)
             try await job.finish(in: transaction)
         }

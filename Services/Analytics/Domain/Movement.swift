@@ -22,7 +22,7 @@ extension Movement {
             switch transfer.type {
             case .known(.p2p): Self.payment(transfer)
             case .known(.subscriptionCharge): Self.spent(transfer, .subscriptions)
-            case .known(.inbound): transfer.routeReason == "suspense" ? [] : Self.fromOutside(transfer)
+            case .known(.inbound): transfer.isInSuspense ? [] : Self.fromOutside(transfer)
             // A claim is told by money_drop.claimed.
             case .known(.selfTransfer), .known(.moneyDrop), .known(.dropClaim), .known(.dropRefund), .unknown: []
             }
@@ -42,6 +42,8 @@ extension Movement {
     private static func payment(_ transfer: TransactionCompleted) -> [Movement] {
         guard let recipient = transfer.recipientID.map(UserID.init) else { return Self.spent(transfer, .transfers) }
         let isToMerchant = transfer.recipientType == .known(.merchant)
+        let spent = Self.spent(transfer, isToMerchant ? .shopping : .transfers)
+        guard !transfer.isInSuspense else { return spent }
         let received = Movement(
             user: recipient,
             direction: transfer.route == .known(.external) ? .inBank : .inWallet,
@@ -49,7 +51,7 @@ extension Movement {
             category: isToMerchant ? .sales : .received,
             counterparty: transfer.senderID.map(UserID.init)
         )
-        return Self.spent(transfer, isToMerchant ? .shopping : .transfers) + [received]
+        return spent + [received]
     }
 
     private static func spent(_ transfer: TransactionCompleted, _ category: Category) -> [Movement] {

@@ -19,7 +19,7 @@ struct Totals: Hashable, Sendable {
     }
 
     /// What people are told.
-    func summary(of period: Period) throws(MoneyOverflow) -> AnalyticsSummary {
+    func summary(of period: LagosPeriod) throws(MoneyOverflow) -> AnalyticsSummary {
         AnalyticsSummary(
             from: period.from.description,
             to: period.to.description,
@@ -32,7 +32,7 @@ struct Totals: Hashable, Sendable {
     }
 }
 
-extension Period {
+extension LagosPeriod {
     /// What moved in each bucket, from what moved on single days; a bucket in which nothing moved is there too.
     func series(by step: Step, of days: [CivilDate: Totals]) throws(MoneyOverflow) -> [AnalyticsSummary] {
         var series: [AnalyticsSummary] = []

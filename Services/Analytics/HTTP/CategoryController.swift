@@ -47,16 +47,11 @@ struct CategoryController: Sendable {
         _ context: AppRequestContext
     ) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        let change = { (transaction: EventTransaction) async throws -> APIResponse in
+        return try await ChangeOnce(executor: self.executor, database: self.database)(request, context) { transaction in
             _ = try await self.answer(transfer, user, in: transaction)
             try await self.categories.choose(category, for: transfer, of: user, in: transaction)
             return try await self.answer(transfer, user, in: transaction)
         }
-        guard try request.idempotencyKey() != nil else {
-            return try await self.database.transaction(as: user, cause: context.cause, change)
-        }
-        let scope = try await request.idempotencyScope(context: context)
-        return try await self.executor.run(scope, in: self.database, context: context, change)
     }
 
     /// - Throws: 404 for a transfer that is not the user's, or that does not count (yet).

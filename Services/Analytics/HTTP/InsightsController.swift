@@ -25,15 +25,15 @@ struct InsightsController: Sendable {
 
     private func summary(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        let period = try self.period(of: request)
+        let period = try request.period(now: self.clock.now)
         let totals = try await self.totals.sum(period, of: user, on: self.database)
         return try APIResponse(json: totals.summary(of: period))
     }
 
     private func series(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        let period = try self.period(of: request)
-        let step = try Self.word(request, "period", orElse: Period.Step.day)
+        let period = try request.period(now: self.clock.now)
+        let step = try Self.word(request, "period", orElse: LagosPeriod.Step.day)
         let days = try await self.totals.days(period, of: user, on: self.database)
         return try APIResponse(
             json: AnalyticsSeries(
@@ -47,7 +47,7 @@ struct InsightsController: Sendable {
 
     private func categories(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        let period = try self.period(of: request)
+        let period = try request.period(now: self.clock.now)
         let totals = try await self.categories.totals(period, of: user, on: self.database)
         return try APIResponse(
             json: AnalyticsCategories(
@@ -62,9 +62,9 @@ struct InsightsController: Sendable {
 
     private func counterparties(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        let period = try self.period(of: request, atMost: Period.maximumDaysOfMovements)
+        let period = try request.period(now: self.clock.now, atMost: LagosPeriod.maximumDaysOfMovements)
         let flow = try Self.word(request, "direction", orElse: Flow.out)
-        let limit = try Self.limit(request)
+        let limit = try request.limit(usual: Self.defaultCounterparties, maximum: Self.maximumCounterparties)
         let totals = try await self.counterparties.top(limit, by: flow, period, of: user, on: self.database)
         return try APIResponse(
             json: AnalyticsCounterparties(
@@ -85,11 +85,6 @@ struct InsightsController: Sendable {
 
     // MARK: Parameters
 
-    private func period(of request: Request, atMost days: Int = Period.maximumDays) throws -> Period {
-        let query = request.uri.queryParameters
-        return try Period(from: query.get("from"), to: query.get("to"), now: self.clock.now, atMost: days)
-    }
-
     private static func word<Word: RawRepresentable & CaseIterable>(
         _ request: Request,
         _ parameter: String,
@@ -101,13 +96,5 @@ struct InsightsController: Sendable {
             throw .invalid(parameter: parameter, detail: "One of \(words).")
         }
         return word
-    }
-
-    private static func limit(_ request: Request) throws(APIError) -> Int {
-        guard let text = request.uri.queryParameters.get("limit") else { return Self.defaultCounterparties }
-        guard let limit = Int(text), (1...Self.maximumCounterparties).contains(limit) else {
-            throw .invalid(parameter: "limit", detail: "A number from 1 to \(Self.maximumCounterparties).")
-        }
-        return limit
     }
 }

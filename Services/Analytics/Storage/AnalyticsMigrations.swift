@@ -2,10 +2,10 @@ import Foundation
 import Messaging
 import Postgres
 
-/// The SQL files of analytics, after those of messaging.
+/// The SQL files of analytics, among those that every service has.
 enum AnalyticsMigrations {
     static func all() throws -> [Migration] {
         let own = Bundle.module.bundleURL.appendingPathComponent("Migrations")
-        return try MessagingSchema.migrations() + Migration.load(directory: own, set: "analytics")
+        return try MessagingSchema.migrations(around: Migration.load(directory: own, set: "analytics"))
     }
 }

@@ -8,10 +8,10 @@ struct CategoryStore: Sendable {
     /// What moved per category, most first.
     ///
     /// The days hold what was found automatically; the few transfers for which the user has chosen are moved over.
-    func totals(_ period: Period, of user: UserID, on database: EventDatabase) async throws -> [CategoryTotal] {
+    func totals(_ period: LagosPeriod, of user: UserID, on database: EventDatabase) async throws -> [CategoryTotal] {
         let days: SQL = "day BETWEEN \(period.from.description)::date AND \(period.to.description)::date"
         let sql: SQL = """
-            WITH live AS (SELECT live AS generation FROM projection),
+            WITH live AS (SELECT live AS generation FROM projections WHERE name = 'money'),
             chosen AS (
                 SELECT m.category AS automatic, c.category AS chosen,
                     CASE WHEN m.direction IN ('in_wallet', 'in_bank') THEN m.amount ELSE 0 END AS money_in,
@@ -45,7 +45,7 @@ struct CategoryStore: Sendable {
             """
             SELECT m.category, c.category FROM movements m
             LEFT JOIN chosen_categories c ON c.transaction_id = m.fact_id AND c.user_id = m.user_id
-            WHERE m.generation = (SELECT live FROM projection) AND m.fact_id = \(transfer) AND m.user_id = \(user.uuid)
+            WHERE m.generation = \(MoneyProjection.live) AND m.fact_id = \(transfer) AND m.user_id = \(user.uuid)
                 AND m.direction <> 'fees'
             """
         )

@@ -8,23 +8,26 @@ struct CounterpartyStore: Sendable {
     func top(
         _ count: Int,
         by flow: Flow,
-        _ period: Period,
+        _ period: LagosPeriod,
         of user: UserID,
         on database: EventDatabase
     ) async throws -> [CounterpartyTotal] {
         let order: SQL = flow == .in ? "money_in" : "money_out"
+        let way: SQL = flow == .in ? "IN ('in_wallet', 'in_bank')" : "= 'money_out'"
         let sql: SQL = """
             SELECT n.username, t.money_in, t.money_out, t.payments FROM (
                 SELECT counterparty_id, count(*) AS payments,
                     coalesce(sum(amount) FILTER (WHERE direction IN ('in_wallet', 'in_bank')), 0)::bigint AS money_in,
                     coalesce(sum(amount) FILTER (WHERE direction = 'money_out'), 0)::bigint AS money_out
                 FROM movements
-                WHERE generation = (SELECT live FROM projection) AND user_id = \(user.uuid)
+                WHERE generation = \(MoneyProjection.live) AND user_id = \(user.uuid)
                     AND counterparty_id IS NOT NULL
                     AND day BETWEEN \(period.from.description)::date AND \(period.to.description)::date
                 GROUP BY counterparty_id
+                HAVING sum(amount) FILTER (WHERE direction \(way)) > 0
+                ORDER BY \(order) DESC, counterparty_id LIMIT \(Int64(count))
             ) t LEFT JOIN names n ON n.user_id = t.counterparty_id
-            WHERE t.\(order) > 0 ORDER BY t.\(order) DESC, t.counterparty_id LIMIT \(Int64(count))
+            ORDER BY t.\(order) DESC, t.counterparty_id
             """
         return try await database.client.query(sql, as: user.uuid).map { row in
             let (name, moneyIn, moneyOut, payments) =

@@ -4,43 +4,38 @@ import Messaging
 import Postgres
 import Primitives
 
-/// The table `facts`, and the projection as it is written.
+/// The projection `money` as it is written: the table `facts` says which transfers count, the others what they moved.
 ///
-/// The state of a fact decides whether its movements count, in the statement that counts them.
+/// Statements write to the generations that the event is aimed at. The state of a fact decides whether its movements
+/// count, in the statement that counts them.
 struct FactStore: Sendable {
-    /// Counts a fact, in every generation there is, unless it was counted or taken back before.
+    /// Counts a fact, unless it was counted or taken back before.
     func add(_ fact: Fact, part: Int, in transaction: EventTransaction) async throws {
-        let rows = try MovementRows([(fact, part)])
+        let rows = try MovementRows(fact, part: part)
         guard !rows.isEmpty else { return }
-        let stored = try StoredFact(fact)
         try await transaction.stage(
             """
-            WITH heard AS (
-                INSERT INTO facts AS f (id, type, data, part, state, updated_at)
-                VALUES (\(fact.id), \(stored.type), \(stored.data), \(Int16(part)), 'counted', \(transaction.now))
-                ON CONFLICT (id) DO UPDATE SET type = excluded.type, data = excluded.data WHERE f.type IS NULL
-                RETURNING id, state
-            ), counted AS (
-                SELECT id FROM heard WHERE state = 'counted'
-            ), \(Self.allGenerations), \(rows.moved), \(Self.addToTotals)
+            WITH counted AS (
+                INSERT INTO facts (generation, id, state) SELECT g, \(fact.id), 'counted' FROM \(Projection.generations) g
+                ON CONFLICT DO NOTHING RETURNING generation, id
+            ), \(rows.moved), \(Self.addToTotals)
             """
         )
     }
 
     /// Takes back exactly what was counted; what is counted only later then never counts.
-    func takeBack(_ id: UUID, part: Int, in transaction: EventTransaction) async throws {
+    func takeBack(_ id: UUID, in transaction: EventTransaction) async throws {
         // Waits for a completion that is being counted at this moment; only the next statement sees its movements.
         try await transaction.stage(
             """
-            INSERT INTO facts (id, part, state, updated_at)
-            VALUES (\(id), \(Int16(part)), 'taken_back', \(transaction.now))
-            ON CONFLICT (id) DO UPDATE SET state = 'taken_back', updated_at = excluded.updated_at
+            INSERT INTO facts (generation, id, state) SELECT g, \(id), 'taken_back' FROM \(Projection.generations) g
+            ON CONFLICT (generation, id) DO UPDATE SET state = 'taken_back'
             """
         )
         try await transaction.stage(
             """
-            WITH \(Self.allGenerations), moved AS (
-                DELETE FROM movements m USING generations g WHERE m.generation = g.generation AND m.fact_id = \(id)
+            WITH moved AS (
+                DELETE FROM movements m USING \(Projection.generations) g WHERE m.generation = g AND m.fact_id = \(id)
                 RETURNING m.generation, m.user_id, m.day, m.part, m.direction, m.category, -m.amount AS amount
             ), \(Self.addToTotals)
             """
@@ -48,9 +43,9 @@ struct FactStore: Sendable {
     }
 
     /// Puts what a user spent in a transfer into the category that its words speak for.
+    ///
+    /// The transaction must have joined the projection: a rebuild that has this fact in hand is waited for.
     func note(_ category: Category, of id: UUID, in transaction: EventTransaction) async throws {
-        // A rebuild that has this fact in hand is waited for: only then its movements are seen.
-        try await transaction.stage("SELECT FROM facts WHERE id = \(id) FOR UPDATE")
         try await transaction.stage(
             """
             INSERT INTO word_categories (transaction_id, category) VALUES (\(id), \(category.rawValue))
@@ -59,8 +54,8 @@ struct FactStore: Sendable {
         )
         try await transaction.stage(
             """
-            WITH \(Self.allGenerations), old AS (
-                SELECT m.* FROM movements m JOIN generations g USING (generation)
+            WITH old AS (
+                SELECT m.* FROM movements m JOIN \(Projection.generations) g ON m.generation = g
                 WHERE m.fact_id = \(id) AND m.direction = 'money_out' AND m.category <> \(category.rawValue)
                 FOR UPDATE OF m
             ), turned AS (
@@ -77,32 +72,7 @@ struct FactStore: Sendable {
         )
     }
 
-    // MARK: Rebuilding
-
-    /// Counts facts in the generation that is being built, as far as it does not have them yet.
-    func project(_ facts: [(fact: Fact, part: Int)], in transaction: EventTransaction) async throws {
-        let rows = try MovementRows(facts)
-        guard !rows.isEmpty else { return }
-        try await transaction.stage(
-            """
-            WITH counted AS (
-                SELECT x.id FROM unnest(\(facts.map(\.fact.id))) AS x(id)
-            ), generations AS (
-                SELECT building AS generation FROM projection WHERE building IS NOT NULL
-            ), \(rows.moved), \(Self.addToTotals)
-            """
-        )
-    }
-
     // MARK: Statements
-
-    private static let allGenerations: SQL = """
-        generations AS (
-            SELECT g.generation FROM (SELECT live, building FROM projection FOR SHARE) p
-            CROSS JOIN LATERAL (VALUES (p.live), (p.building)) AS g(generation)
-            WHERE g.generation IS NOT NULL
-        )
-        """
 
     /// Adds the rows of `moved`, always in the order of users.
     private static let addToTotals: SQL = """

@@ -3,41 +3,35 @@ import Messaging
 import Postgres
 import Primitives
 
-/// The movements of some facts as columns.
+/// The movements of a fact as columns.
 struct MovementRows {
-    private var facts: [UUID] = []
-    private var parts: [Int16] = []
-    private var days: [String] = []
-    private var movements: [Movement] = []
+    private let day: CivilDate
+    private let part: Int16
+    private let movements: [Movement]
 
     /// - Throws: `EventProblem.undecodableData` for a fact whose time is none.
-    init(_ facts: [(fact: Fact, part: Int)]) throws {
-        for (fact, part) in facts {
-            guard let day = fact.day else { throw EventProblem.undecodableData }
-            for movement in try fact.movements() {
-                self.facts.append(fact.id)
-                self.parts.append(Int16(part))
-                self.days.append(day.description)
-                self.movements.append(movement)
-            }
-        }
+    init(_ fact: Fact, part: Int) throws {
+        guard let day = fact.day else { throw EventProblem.undecodableData }
+        self.day = day
+        self.part = Int16(part)
+        self.movements = try fact.movements()
     }
 
     var isEmpty: Bool { self.movements.isEmpty }
 
-    /// `moved`: those of facts in `counted` that a generation in `generations` does not have yet.
+    /// `moved`: those of the fact in `counted`, in each generation that it is counted in.
     var moved: SQL {
         """
         moved AS (
             INSERT INTO movements (generation, fact_id, user_id, direction, amount, category, counterparty_id, day, part)
-            SELECT g.generation, c.id, m.user_id, m.direction, m.amount,
+            SELECT c.generation, c.id, m.user_id, m.direction, m.amount,
                 CASE WHEN m.direction = 'money_out' THEN coalesce(w.category, m.category) ELSE m.category END,
-                m.counterparty_id, m.day::date, m.part
-            FROM generations g CROSS JOIN counted c
-            JOIN unnest(\(self.facts), \(self.movements.map(\.user.uuid)), \(self.movements.map(\.direction.rawValue)),
+                m.counterparty_id, \(self.day.description)::date, \(self.part)
+            FROM counted c
+            CROSS JOIN unnest(\(self.movements.map(\.user.uuid)), \(self.movements.map(\.direction.rawValue)),
                 \(self.movements.map(\.amount.kobo)), \(self.movements.map(\.category.rawValue)),
-                \(self.movements.map { $0.counterparty?.uuid }), \(self.days), \(self.parts))
-                AS m(fact_id, user_id, direction, amount, category, counterparty_id, day, part) ON m.fact_id = c.id
+                \(self.movements.map { $0.counterparty?.uuid }))
+                AS m(user_id, direction, amount, category, counterparty_id)
             LEFT JOIN word_categories w ON w.transaction_id = c.id
             ON CONFLICT DO NOTHING
             RETURNING generation, user_id, day, part, direction, category, amount

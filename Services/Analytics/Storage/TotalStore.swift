@@ -10,10 +10,10 @@ struct TotalStore: Sendable {
         """
 
     /// What moved in a period, read as the user.
-    func sum(_ period: Period, of user: UserID, on database: EventDatabase) async throws -> Totals {
+    func sum(_ period: LagosPeriod, of user: UserID, on database: EventDatabase) async throws -> Totals {
         let sql: SQL = """
             SELECT \(Self.columns) FROM day_totals
-            WHERE generation = (SELECT live FROM projection) AND user_id = \(user.uuid)
+            WHERE generation = \(MoneyProjection.live) AND user_id = \(user.uuid)
                 AND day BETWEEN \(period.from.description)::date AND \(period.to.description)::date
             """
         guard let row = try await database.client.query(sql, as: user.uuid).first else { return Totals() }
@@ -22,10 +22,10 @@ struct TotalStore: Sendable {
     }
 
     /// What moved on each day of a period on which something moved.
-    func days(_ period: Period, of user: UserID, on database: EventDatabase) async throws -> [CivilDate: Totals] {
+    func days(_ period: LagosPeriod, of user: UserID, on database: EventDatabase) async throws -> [CivilDate: Totals] {
         let sql: SQL = """
             SELECT day - date '1970-01-01', \(Self.columns) FROM day_totals
-            WHERE generation = (SELECT live FROM projection) AND user_id = \(user.uuid)
+            WHERE generation = \(MoneyProjection.live) AND user_id = \(user.uuid)
                 AND day BETWEEN \(period.from.description)::date AND \(period.to.description)::date
             GROUP BY day
             """

@@ -2,7 +2,8 @@ import Contracts
 import Messaging
 import Primitives
 
-/// Closes the profile of somebody who has deleted the sign-in: nothing approves a payment any more.
+/// Closes the profile of somebody who has deleted the sign-in, or whom an operator has closed: nothing approves a payment
+/// any more.
 ///
 /// What is known of the person stays until `EraseClosedProfiles`, as the law wants.
 struct CloseProfile: Sendable {

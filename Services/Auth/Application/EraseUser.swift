@@ -11,12 +11,17 @@ struct EraseUser: Sendable {
 
     /// Erases the user; once more changes nothing.
     ///
-    /// An unknown user is none to erase.
-    func callAsFunction(_ user: UserID, in transaction: EventTransaction) async throws {
+    /// An unknown user is none to erase. An operator's act stands in the audit, that of the retention needs nobody.
+    func callAsFunction(
+        _ user: UserID,
+        by operator: OperatorOrder? = nil,
+        in transaction: EventTransaction
+    ) async throws {
         guard try await self.users.erase(user, in: transaction) else { return }
         try await self.keys.destroy(user, in: transaction)
         try await self.pins.delete(user, in: transaction)
         try await self.devices.revokeAll(of: user, in: transaction)
         try await transaction.publish(UserErased(userID: user.uuid), about: user)
+        if let `operator` { try await transaction.record("user.erased", on: user, by: `operator`) }
     }
 }

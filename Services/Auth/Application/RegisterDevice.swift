@@ -11,20 +11,18 @@ struct RegisterDevice: Sendable {
     let devices: DeviceStore
     let vault: KeyVault
 
-    /// Adds the device; a key that is registered already keeps its device.
+    /// Adds the device and returns it; a key that is registered already keeps its device.
     ///
     /// - Throws: `AuthError.notOnboarded`, `tooManyDevices` or `erased`.
     func callAsFunction(
         _ draft: DeviceDraft,
         user: UserID,
         in transaction: EventTransaction
-    ) async throws -> DeviceResource {
+    ) async throws -> Device {
         _ = try await self.users.lock(user, in: transaction)
         let key = try await self.vault.open(user, in: transaction)
         let active = try await self.devices.active(user, in: transaction)
-        if let known = active.first(where: { $0.publicKey == draft.publicKey.x963 }) {
-            return DeviceResource(known, name: key.name(of: known, user: user))
-        }
+        if let known = active.first(where: { $0.publicKey == draft.publicKey.x963 }) { return known }
         guard active.count < Device.limit else { throw AuthError.tooManyDevices }
         let context = SealContext(user: user.uuid, field: Device.nameField)
         let device = Device(
@@ -44,27 +42,33 @@ struct RegisterDevice: Sendable {
             ),
             about: user
         )
-        return DeviceResource(device, name: draft.name)
+        return device
     }
 }
 
 extension DataKey {
     /// What a user calls a device.
-    func name(of device: Device, user: UserID) -> String {
+    func deviceName(_ sealed: String, of user: UserID) -> String {
         let context = SealContext(user: user.uuid, field: Device.nameField)
-        let name = try? SealedField(text: device.sealedName).open(key: self, context: context)
-        return name ?? SealedField.erasedText
+        return (try? SealedField(text: sealed).open(key: self, context: context)) ?? SealedField.erasedText
     }
 }
 
 extension DeviceResource {
-    /// A device as its user sees it.
-    init(_ device: Device, name: String) {
+    /// A device as it is kept with an answer: with its name sealed.
+    init(sealed device: Device) {
         self.init(
             id: device.id,
-            name: name,
+            name: device.sealedName,
             activatedAt: Timestamp.text(device.activatedAt),
             revokedAt: device.revokedAt.map(Timestamp.text)
         )
+    }
+
+    /// The same device as its user sees it.
+    func named(_ name: String) -> DeviceResource {
+        var device = self
+        device.name = name
+        return device
     }
 }

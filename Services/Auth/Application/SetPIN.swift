@@ -1,3 +1,4 @@
+import Contracts
 import Messaging
 import Primitives
 import Sealing
@@ -10,17 +11,24 @@ struct SetPIN: Sendable {
     let hasher: PINHasher
     let check: CheckPIN
 
-    /// Sets the PIN.
+    /// Sets the PIN; who changes one is told, so that the owner hears of it when it was somebody else.
     ///
     /// - Throws: `AuthError.notOnboarded`, `currentPINRequired`, `pinChanged`, `busy`, and what checking throws.
     func callAsFunction(_ pin: PIN, current: PIN?, of user: UserID, cause: Cause) async throws {
         guard let current else { return try await self.first(pin, of: user, cause: cause) }
         let old = try await self.check(current, of: user, cause: cause)
         let new = try await self.hasher.hashOrBusy(pin)
-        let isReplaced = try await self.database.transaction(as: user, cause: cause) { transaction in
-            try await self.pins.replace(old, by: new, of: user, in: transaction)
+        try await self.database.transaction(as: user, cause: cause) { transaction in
+            guard try await self.pins.replace(old, by: new, of: user, in: transaction) else {
+                throw AuthError.pinChanged
+            }
+            let event = PINChanged(
+                userID: user.uuid,
+                changeID: transaction.makeID(),
+                changedAt: Timestamp.text(transaction.now)
+            )
+            try await transaction.publish(event, about: user)
         }
-        guard isReplaced else { throw AuthError.pinChanged }
     }
 
     private func first(_ pin: PIN, of user: UserID, cause: Cause) async throws {

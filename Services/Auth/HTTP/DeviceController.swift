@@ -1,4 +1,5 @@
 import Contracts
+import Foundation
 import Hummingbird
 import Primitives
 import Sealing
@@ -6,7 +7,7 @@ import ServiceKit
 
 /// Devices whose keys approve payments.
 struct DeviceController: Sendable {
-    let mutation: Mutation
+    let once: ChangeOnce
     let checkPIN: CheckPIN
     let registerDevice: RegisterDevice
     let listDevices: ListDevices
@@ -29,9 +30,19 @@ struct DeviceController: Sendable {
         try await self.checkPIN(pin, of: user, cause: context.cause)
         // The PIN is no part of what is remembered of the request.
         let identifying = draft.publicKey.x963 + Array(draft.name.utf8)
-        return try await self.mutation.run(request, context, identifying: identifying) { transaction in
-            try APIResponse(.created, json: try await self.registerDevice(draft, user: user, in: transaction))
+        let answer = try await self.once(request, context, identifying: identifying) { transaction in
+            let device = try await self.registerDevice(draft, user: user, in: transaction)
+            return try APIResponse(.created, json: DeviceResource(sealed: device))
         }
+        return try await self.named(answer, user)
+    }
+
+    /// An answer that was kept with the name sealed, as the user gets it.
+    private func named(_ answer: APIResponse, _ user: UserID) async throws -> APIResponse {
+        guard answer.status == .created else { return answer }
+        let sealed = try JSONDecoder().decode(DeviceResource.self, from: Data(answer.body))
+        guard let device = try await self.listDevices.named([sealed], of: user).first else { return answer }
+        return try APIResponse(answer.status, json: device, headers: answer.headers)
     }
 
     private func list(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
@@ -42,7 +53,7 @@ struct DeviceController: Sendable {
     private func delete(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let device = try context.uuid("id")
-        return try await self.mutation.run(request, context) { transaction in
+        return try await self.once(request, context) { transaction in
             try await self.revokeDevice(device, user: user, in: transaction)
             return .noContent
         }

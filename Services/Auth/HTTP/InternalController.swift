@@ -15,6 +15,7 @@ struct InternalController: Sendable {
     /// Adds the routes under `/internal`.
     func add(to group: RouterGroup<AppRequestContext>) {
         group.get("/keys/:user_id") { try await self.key($0, $1) }
+        group.get("/master-keys") { try await self.masterKeys($0, $1) }
         group.get("/jwks") { try await self.keySet($0, $1) }
         group.post("/users/:user_id/erase") { try await self.erase($0, $1) }
     }
@@ -25,13 +26,26 @@ struct InternalController: Sendable {
         return try APIResponse(json: DataKeyBody(key: Data(key.bytes).base64EncodedString()))
     }
 
+    private func masterKeys(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let counts = try await self.vault.keys.counts(on: self.database)
+        return try APIResponse(
+            json: MasterKeyUse(
+                data: self.vault.ring.ids.map { .init(id: $0, dataKeys: counts[$0] ?? 0) },
+                unknown: counts.filter { !self.vault.ring.ids.contains($0.key) }.values.reduce(0, +)
+            )
+        )
+    }
+
     private func keySet(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         try APIResponse(json: KeySet(keys: self.signer.publicKeys.map(KeySet.Member.init)))
     }
 
     private func erase(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = UserID(try context.uuid("user_id"))
-        try await self.database.transaction(cause: context.cause) { try await self.eraseUser(user, in: $0) }
+        let order = try await OperatorOrder(request, context)
+        try await self.database.transaction(cause: context.cause) { transaction in
+            try await self.eraseUser(user, by: order, in: transaction)
+        }
         return .noContent
     }
 }
@@ -39,6 +53,24 @@ struct InternalController: Sendable {
 /// GET /internal/keys/{user_id}.
 struct DataKeyBody: Encodable {
     let key: String
+}
+
+/// GET /internal/master-keys: how many data keys each of the configured master keys has wrapped.
+struct MasterKeyUse: Encodable {
+    struct Entry: Encodable {
+        let id: String
+        let dataKeys: Int64
+
+        private enum CodingKeys: String, CodingKey {
+            case id
+            case dataKeys = "data_keys"
+        }
+    }
+
+    /// The one that wraps comes first.
+    let data: [Entry]
+    /// Wrapped by master keys that are not configured: nobody can open these.
+    let unknown: Int64
 }
 
 /// GET /internal/jwks: the public keys of approval tokens (RFC 7517).

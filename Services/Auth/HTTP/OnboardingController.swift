@@ -6,7 +6,7 @@ import ServiceKit
 
 /// Sign-up.
 struct OnboardingController: Sendable {
-    let mutation: Mutation
+    let once: ChangeOnce
     let onboard: Onboard
     let provideDetails: ProvideDetails
     let users: UserStore
@@ -23,7 +23,7 @@ struct OnboardingController: Sendable {
         let identity = try context.requireIdentity()
         let body = try await request.decodeBody(as: OnboardingRequest.self, context: context)
         let signUp = try SignUp(checking: body, today: LagosCalendar.day(of: self.clock.now))
-        return try await self.mutation.run(request, context) { transaction in
+        return try await self.once(request, context) { transaction in
             let answer = try await self.onboard(
                 signUp,
                 user: identity.userID,
@@ -38,14 +38,14 @@ struct OnboardingController: Sendable {
         let user = try context.requireIdentity().userID
         let body = try await request.decodeBody(as: OnboardingDetailsRequest.self, context: context)
         let today = LagosCalendar.day(of: self.clock.now)
-        return try await self.mutation.run(request, context) { transaction in
+        return try await self.once(request, context) { transaction in
             try APIResponse(json: try await self.provideDetails(body, user: user, today: today, in: transaction))
         }
     }
 
     private func getStatus(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        guard let found = try await self.users.find(user, on: self.mutation.database) else {
+        guard let found = try await self.users.find(user, on: self.once.database) else {
             throw AuthError.notOnboarded
         }
         return try APIResponse(json: OnboardingStatusResponse(found))

@@ -5,7 +5,11 @@ import Primitives
 /// Event -> what auth does.
 enum AuthHandlers {
     /// The table.
-    static func make(users: UserStore, eraseClosed: EraseClosedProfiles) -> EventHandlers {
+    static func make(
+        users: UserStore,
+        closeProfile: CloseProfile,
+        eraseClosed: EraseClosedProfiles
+    ) -> EventHandlers {
         var handlers = EventHandlers()
         handlers.on(CustomerVerified.self) { event, transaction in
             try await users.setVerification(
@@ -26,6 +30,11 @@ enum AuthHandlers {
         }
         handlers.on(CustomerDetailsRefused.self) { event, transaction in
             try await users.setRefusal(event, in: transaction)
+        }
+        // An operator has closed the profile: there it stops receiving, here it stops approving.
+        handlers.on(UserRestricted.self) { event, transaction in
+            guard event.data.restriction == .known(.closed) else { return }
+            try await closeProfile(UserID(event.data.userID), in: transaction)
         }
         handlers.on(UserErasureCleared.self) { event, transaction in
             try await eraseClosed.cleared(UserID(event.data.userID), in: transaction)

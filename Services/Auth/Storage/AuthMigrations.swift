@@ -2,10 +2,10 @@ import Foundation
 import Messaging
 import Postgres
 
-/// The SQL files of auth, after those of messaging.
+/// The SQL files of auth, among those that every service has.
 enum AuthMigrations {
     static func all() throws -> [Migration] {
-        try MessagingSchema.migrations()
-            + Migration.load(directory: Bundle.module.bundleURL.appendingPathComponent("Migrations"), set: "auth")
+        let own = Bundle.module.bundleURL.appendingPathComponent("Migrations")
+        return try MessagingSchema.migrations(around: Migration.load(directory: own, set: "auth"))
     }
 }

@@ -28,6 +28,13 @@ protocol CustomerProvider: Sendable {
     func startBusinessVerification(customerID: String, deadline: Duration?) async throws(AnchorError)
     func banks(deadline: Duration?) async throws(AnchorError) -> [Bank]
     func verifyAccount(bank: String, number: String, deadline: Duration?) async throws(AnchorError) -> String?
+    func documents(customerID: String, deadline: Duration?) async throws(AnchorError) -> [CustomerDocument]
+    func uploadDocument(
+        customerID: String,
+        documentID: String,
+        _ content: DocumentContent,
+        deadline: Duration?
+    ) async throws(AnchorError)
     func createCounterparty(_ draft: CounterpartyDraft, deadline: Duration?) async throws(AnchorError) -> Counterparty
 }
 

@@ -6,9 +6,12 @@ enum CustomerJob {
     static let createCustomer: JobKind = "create_customer"
     static let startVerification: JobKind = "start_verification"
     static let verifyBeneficiary: JobKind = "verify_beneficiary"
+    static let compareNames: JobKind = "compare_names"
     static let enquireName: JobKind = "enquire_name"
     static let refreshBanks: JobKind = "refresh_banks"
     static let discardImage: JobKind = "discard_image"
+    static let listDocuments: JobKind = "list_documents"
+    static let deliverDocument: JobKind = "deliver_document"
 }
 
 /// Keeps the calls of jobs to the provider.

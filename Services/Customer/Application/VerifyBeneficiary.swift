@@ -36,27 +36,36 @@ struct VerifyBeneficiary: Sendable {
         guard found.status == .pending else { return .done }
         guard let key = try await self.keys.key(for: found.user) else { throw CustomerError.erased }
         let number = try key.text(in: found.accountNumber, field: Beneficiary.numberField, of: found.user)
-        switch try await self.ask(job, found, number: number) {
+        guard let owner = try await self.users.find(found.user, as: nil, on: self.database) else {
+            throw CustomerError.notOnboarded
+        }
+        switch try await self.ask(job, found, number: number, owner: OpenDetails(keys: self.keys)(owner)) {
         case .rejected(let reason):
-            try await self.reject(job, found, reason)
+            return try await self.reject(job, found, reason, owner)
         case .confirmed(let bank, let holder, let counterparty):
             var confirmed = found
             confirmed.status = .verified
             confirmed.bankName = bank
             confirmed.accountName = try key.seal(holder, field: Beneficiary.nameField, of: found.user)
             confirmed.anchorCounterpartyID = counterparty
-            try await self.confirm(job, confirmed)
+            return try await self.confirm(job, confirmed, owner)
         }
-        return .done
     }
 
-    private func ask(_ job: Job, _ beneficiary: Beneficiary, number: String) async throws -> Answer {
+    private func ask(
+        _ job: Job,
+        _ beneficiary: Beneficiary,
+        number: String,
+        owner: CustomerDetails
+    ) async throws -> Answer {
         guard let bank = try await self.banks.name(of: beneficiary.bankCode) else { return .rejected(.unknownBank) }
         do {
             let code = beneficiary.bankCode
             guard let holder = try await self.provider.verifyAccount(bank: code, number: number, deadline: nil) else {
                 return .rejected(.accountNotFound)
             }
+            // Money leaves only to accounts in the name of who was identified.
+            guard HolderName(holder).isName(of: owner) else { return .rejected(.nameMismatch) }
             let draft = CounterpartyDraft(bankCode: code, accountName: holder, accountNumber: number)
             let made = try await self.calls.call(
                 "create_counterparty",
@@ -73,32 +82,48 @@ struct VerifyBeneficiary: Sendable {
         }
     }
 
-    private func reject(_ job: Job, _ beneficiary: Beneficiary, _ reason: RejectReason) async throws {
+    private func reject(
+        _ job: Job,
+        _ beneficiary: Beneficiary,
+        _ reason: RejectReason,
+        _ owner: CustomerUser
+    ) async throws -> JobOutcome {
         var rejected = beneficiary
         rejected.status = .rejected
         rejected.rejectReason = reason
-        try await self.database.transaction(cause: job.cause) { transaction in
-            _ = try await self.users.lock(rejected.user, in: transaction)
+        return try await self.database.transaction(cause: job.cause) { transaction in
+            guard try await self.isCurrent(owner, in: transaction) else { return Self.repeated }
             try await job.finish(in: transaction)
             try await self.beneficiaries.saveAnswer(rejected, in: transaction)
+            return .done
         }
     }
 
-    private func confirm(_ job: Job, _ beneficiary: Beneficiary) async throws {
+    private func confirm(_ job: Job, _ beneficiary: Beneficiary, _ owner: CustomerUser) async throws -> JobOutcome {
         try await self.database.transaction(cause: job.cause) { transaction in
-            _ = try await self.users.lock(beneficiary.user, in: transaction)
+            guard try await self.isCurrent(owner, in: transaction) else { return Self.repeated }
             try await job.finish(in: transaction)
             let others = try await self.beneficiaries.all(beneficiary.user, in: transaction)
             // Deleted while the bank was asked: then nobody is to hear of it.
-            guard others.contains(where: { $0.id == beneficiary.id }) else { return }
+            guard others.contains(where: { $0.id == beneficiary.id }) else { return .done }
             var book = BeneficiaryBook(others)
             var added = beneficiary
             added.isDefault = book.add(.init(id: added.id, createdAt: added.createdAt))
             try await self.beneficiaries.saveAnswer(added, in: transaction)
-            guard let event = BeneficiaryAdded(added) else { return }
+            guard let event = BeneficiaryAdded(added) else { return .done }
             try await transaction.publish(event, about: added.user)
+            return .done
         }
     }
+
+    /// Whether the name that the bank's answer was compared with is still the user's; locks the user.
+    ///
+    /// `CompareNames` sees verified accounts alone, so a correction that came meanwhile is ours to notice.
+    private func isCurrent(_ owner: CustomerUser, in transaction: EventTransaction) async throws -> Bool {
+        try await self.users.lock(owner.id, in: transaction)?.authSequence == owner.authSequence
+    }
+
+    private static let repeated = JobOutcome.again(reason: "details_changed", after: .zero)
 }
 
 extension BeneficiaryBook {
@@ -124,6 +149,7 @@ extension BeneficiaryAdded {
             anchorCounterpartyID: counterparty,
             isDefault: beneficiary.isDefault,
             bankName: beneficiary.bankName ?? "",
+            bankCode: beneficiary.bankCode,
             accountNumber: beneficiary.accountNumber,
             accountName: name
         )

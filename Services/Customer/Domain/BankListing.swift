@@ -32,15 +32,6 @@ struct BankListing: Hashable, Sendable {
         self.etag = "\"\(Hex.encode(Array(SHA256.hash(data: bytes).prefix(16))))\""
     }
 
-    /// Whether a client that sends this `If-None-Match` has the list already.
-    func isKnown(to condition: String?) -> Bool {
-        guard let condition else { return false }
-        return condition.split(separator: ",").contains { part in
-            let tag = part.trimmingCharacters(in: .whitespaces)
-            return tag == "*" || tag == self.etag || tag == "W/\(self.etag)"
-        }
-    }
-
     /// A NIP code has six digits.
     static func sixDigits(_ code: String) -> String {
         String(repeating: "0", count: max(0, 6 - code.utf8.count)) + code

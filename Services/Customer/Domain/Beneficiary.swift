@@ -47,4 +47,6 @@ enum RejectReason: String, Hashable, Sendable {
     case unknownBank = "unknown_bank"
     /// The provider refuses the account.
     case refusedByProvider = "refused_by_provider"
+    /// The account is somebody else's.
+    case nameMismatch = "name_mismatch"
 }

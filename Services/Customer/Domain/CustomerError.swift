@@ -4,8 +4,18 @@ enum CustomerError: Error, Hashable, Sendable {
     case notOnboarded
     /// The user's data key was destroyed.
     case erased
+    /// The user's profile is closed, for good.
+    case profileClosed
     /// There is no such user.
     case userNotFound
+    /// There is no such document of this user.
+    case documentNotFound
+    /// The provider waits for no documents of this user.
+    case documentsNotWanted
+    /// The document was handed in before.
+    case documentHandedIn
+    /// The provider did not take what was handed in.
+    case documentRefused(IdentityDocument.Reason)
     /// There is no such beneficiary of this user.
     case beneficiaryNotFound
     /// The user has this bank account already.
@@ -24,6 +34,10 @@ enum CustomerError: Error, Hashable, Sendable {
     case beneficiaryNotVerified
     /// The bank does not know the account.
     case accountNotFound(RejectReason)
+    /// Nobody blocks themselves.
+    case blockSelf
+    /// The user has blocked as many as are allowed.
+    case tooManyBlocks
     /// Only merchants may choose to receive only.
     case merchantsOnly
 }

@@ -15,6 +15,7 @@ enum FieldRule: String, Hashable, Sendable, CaseIterable {
     case receivingPreference
     case whoMayRequest
     case restriction
+    case tier
     case reason
 
     /// What the rule asks for, as one sentence to a person.
@@ -25,6 +26,7 @@ enum FieldRule: String, Hashable, Sendable, CaseIterable {
         case .receivingPreference: "A receiving preference is external or wallet."
         case .whoMayRequest: "Who may request is everyone, contacts or nobody."
         case .restriction: "A restriction is none, post_no_debit, frozen or closed."
+        case .tier: "A tier is 1, 2 or 3."
         case .reason: "A reason is a code of lower-case letters, digits and underscores."
         }
     }

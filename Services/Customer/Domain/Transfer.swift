@@ -2,14 +2,11 @@ import Contracts
 import Foundation
 import Primitives
 
-/// A payment between two people, as far as events have told.
+/// A payment that has passed between two people.
 struct Transfer: Hashable, Sendable {
-    /// How far it is.
+    /// Whether it lasted.
     enum State: String, Sendable {
-        /// Accepted and on its way.
-        case accepted
         case completed
-        case failed
         case reversed
     }
 
@@ -22,9 +19,8 @@ struct Transfer: Hashable, Sendable {
     let amount: Int64
     let fee: Int64
     let duty: Int64
-    var failureReason: String?
     let createdAt: Date
-    var endedAt: Date?
+    let endedAt: Date
 }
 
 extension Transfer {
@@ -52,27 +48,12 @@ extension Transfer {
         self.amount = amounts.amount
         self.fee = amounts.fee
         self.duty = amounts.duty
-        // A later event may be the first one heard; then the id tells when the payment was made.
-        self.createdAt = state == .accepted ? moment : Self.made(id) ?? moment
-        self.endedAt = state == .accepted ? nil : moment
+        self.createdAt = Self.made(id) ?? moment
+        self.endedAt = moment
     }
 
     private static func made(_ id: UUID) -> Date? {
         id.version7Milliseconds.map { Date(timeIntervalSince1970: Double($0) / 1000) }
-    }
-
-    init?(_ data: TransactionCreated) throws(MomentUnreadable) {
-        let amounts = (data.amount, data.fee, data.duty)
-        try self.init(
-            data.transactionID,
-            data.type,
-            from: data.senderID,
-            to: data.recipientID,
-            .accepted,
-            data.route,
-            amounts,
-            at: data.timestamp
-        )
     }
 
     init?(_ data: TransactionCompleted) throws(MomentUnreadable) {
@@ -87,21 +68,6 @@ extension Transfer {
             amounts,
             at: data.timestamp
         )
-    }
-
-    init?(_ data: TransactionFailed) throws(MomentUnreadable) {
-        let amounts = (data.amount, data.fee, data.duty)
-        try self.init(
-            data.transactionID,
-            data.type,
-            from: data.senderID,
-            to: data.recipientID,
-            .failed,
-            data.route,
-            amounts,
-            at: data.timestamp
-        )
-        self.failureReason = data.failureReason
     }
 
     init?(_ data: TransactionReversed) throws(MomentUnreadable) {

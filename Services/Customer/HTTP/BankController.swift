@@ -9,7 +9,7 @@ import ServiceKit
 
 /// GET /banks, and whose account a number is: POST /beneficiaries/verify, GET /beneficiaries/verify/{id}.
 struct BankController: Sendable {
-    let mutation: Mutation
+    let once: ChangeOnce
     let keys: any DataKeys
     let banks: BankListStore
     let enquiries: EnquiryStore
@@ -30,12 +30,12 @@ struct BankController: Sendable {
     private func list(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         _ = try context.requireIdentity()
         let found = try await self.awaitAnswer(
-            { try await self.banks.find(on: self.mutation.database) },
+            { try await self.banks.find(on: self.once.database) },
             while: { $0 == nil }
         )
         guard let found else { throw CustomerError.banksUnavailable }
         let headers: HTTPFields = [.eTag: found.etag, .cacheControl: Self.maximumAge]
-        guard !found.isKnown(to: request.headers[.ifNoneMatch]) else {
+        guard !EntityTag(text: found.etag).isKnown(to: request.headers) else {
             return APIResponse(.notModified, headers: headers)
         }
         return APIResponse(.ok, body: Array(found.body.utf8), headers: headers)
@@ -46,15 +46,16 @@ struct BankController: Sendable {
         let body = try await request.decodeBody(as: BeneficiaryRequest.self, context: context)
         let account = try BankAccount(checking: body)
         guard let key = try await self.key(of: user) else { throw CustomerError.erased }
-        let asked = try await self.mutation.run(request, context) { transaction in
+        let asked = try await self.once(request, context) { transaction in
             let enquiry = try await self.enquireName(account, user: user, key: key, in: transaction)
-            return try APIResponse(.accepted, json: EnquiryResource(enquiry, key: key))
+            // Kept without the number: whoever repeats the request is answered from the enquiry.
+            return try APIResponse(.accepted, json: EnquiryResource(enquiry, key: nil))
         }
         guard asked.status == .accepted,
             let pending = try? JSONDecoder().decode(EnquiryResource.self, from: Data(asked.body))
         else { return asked }
         let answered = try await self.awaitAnswer(
-            { try await self.enquiries.find(pending.id, of: user, on: self.mutation.database) },
+            { try await self.enquiries.find(pending.id, of: user, on: self.once.database) },
             while: { $0?.status == .pending }
         )
         guard let answered else { throw CustomerError.enquiryNotFound }
@@ -64,7 +65,7 @@ struct BankController: Sendable {
     private func enquiry(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let id = try context.uuid("id")
-        guard let found = try await self.enquiries.find(id, of: user, on: self.mutation.database) else {
+        guard let found = try await self.enquiries.find(id, of: user, on: self.once.database) else {
             throw CustomerError.enquiryNotFound
         }
         return try Self.response(found, key: try await self.key(of: user), headers: [:])

@@ -7,7 +7,7 @@ import ServiceKit
 
 /// Bank accounts of the user.
 struct BeneficiaryController: Sendable {
-    let mutation: Mutation
+    let once: ChangeOnce
     let keys: any DataKeys
     let beneficiaries: BeneficiaryStore
     let addBeneficiary: AddBeneficiary
@@ -29,9 +29,9 @@ struct BeneficiaryController: Sendable {
         let body = try await request.decodeBody(as: BeneficiaryRequest.self, context: context)
         let account = try BankAccount(checking: body)
         guard let key = try await self.key(of: user) else { throw CustomerError.erased }
-        let accepted = try await self.mutation.run(request, context) { transaction in
+        let accepted = try await self.once(request, context) { transaction in
             let added = try await self.addBeneficiary(account, user: user, key: key, in: transaction)
-            return try APIResponse(.accepted, json: BeneficiaryResource(added, key: key))
+            return try APIResponse(.accepted, json: BeneficiaryResource(sealed: added))
         }
         return try await self.answer(accepted, user: user, key: key)
     }
@@ -44,7 +44,7 @@ struct BeneficiaryController: Sendable {
         var headers = accepted.headers
         headers[.location] = "/beneficiaries/\(pending.id.lowercased)"
         guard let found = try await self.awaitVerification(pending.id, of: user) else {
-            return APIResponse(accepted.status, body: accepted.body, headers: headers)
+            return try APIResponse(accepted.status, json: pending.opened(with: key, of: user), headers: headers)
         }
         switch found.status {
         case .pending: return try APIResponse(.accepted, json: BeneficiaryResource(found, key: key), headers: headers)
@@ -55,7 +55,7 @@ struct BeneficiaryController: Sendable {
 
     private func list(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        let found = try await self.beneficiaries.list(user, as: user, on: self.mutation.database)
+        let found = try await self.beneficiaries.list(user, as: user, on: self.once.database)
         guard !found.isEmpty else { return try APIResponse(json: BeneficiaryList(data: [])) }
         let key = try await self.key(of: user)
         return try APIResponse(json: BeneficiaryList(data: found.map { BeneficiaryResource($0, key: key) }))
@@ -64,7 +64,7 @@ struct BeneficiaryController: Sendable {
     private func get(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let id = try context.uuid("id")
-        guard let found = try await self.beneficiaries.find(id, of: user, on: self.mutation.database) else {
+        guard let found = try await self.beneficiaries.find(id, of: user, on: self.once.database) else {
             throw CustomerError.beneficiaryNotFound
         }
         return try APIResponse(json: BeneficiaryResource(found, key: try await self.key(of: user)))
@@ -73,7 +73,7 @@ struct BeneficiaryController: Sendable {
     private func delete(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let id = try context.uuid("id")
-        return try await self.mutation.run(request, context) { transaction in
+        return try await self.once(request, context) { transaction in
             try await self.removeBeneficiary(id, user: user, in: transaction)
             return .noContent
         }
@@ -83,10 +83,13 @@ struct BeneficiaryController: Sendable {
         let user = try context.requireIdentity().userID
         let id = try context.uuid("id")
         let key = try await self.key(of: user)
-        return try await self.mutation.run(request, context) { transaction in
+        let answer = try await self.once(request, context) { transaction in
             let chosen = try await self.chooseDefault(id, user: user, in: transaction)
-            return try APIResponse(json: BeneficiaryResource(chosen, key: key))
+            return try APIResponse(json: BeneficiaryResource(sealed: chosen))
         }
+        guard answer.status == .ok else { return answer }
+        let sealed = try JSONDecoder().decode(BeneficiaryResource.self, from: Data(answer.body))
+        return try APIResponse(json: sealed.opened(with: key, of: user), headers: answer.headers)
     }
 
     /// The user's key; nil when it was destroyed.
@@ -109,15 +112,26 @@ struct BeneficiaryList: Encodable {
 extension BeneficiaryResource {
     /// A beneficiary as its user sees it; without the key what is sealed stays hidden.
     init(_ beneficiary: Beneficiary, key: DataKey?) {
-        let user = beneficiary.user
-        let number = try? key?.text(in: beneficiary.accountNumber, field: Beneficiary.numberField, of: user)
-        let name = beneficiary.accountName.map { sealed in
-            (try? key?.text(in: sealed, field: Beneficiary.nameField, of: user)) ?? SealedField.erasedText
+        self = BeneficiaryResource(sealed: beneficiary).opened(with: key, of: beneficiary.user)
+    }
+
+    /// The same with what was sealed in it opened.
+    func opened(with key: DataKey?, of user: UserID) -> BeneficiaryResource {
+        var opened = self
+        let number = try? key?.text(in: Sealed(self.accountNumber), field: Beneficiary.numberField, of: user)
+        opened.accountNumber = number.map(BankAccount.masked) ?? SealedField.erasedText
+        opened.accountName = self.accountName.map { sealed in
+            (try? key?.text(in: Sealed(sealed), field: Beneficiary.nameField, of: user)) ?? SealedField.erasedText
         }
+        return opened
+    }
+
+    /// A beneficiary as it is kept with an answer: number and name sealed.
+    init(sealed beneficiary: Beneficiary) {
         self.init(
             id: beneficiary.id,
-            accountNumber: number.map(BankAccount.masked) ?? SealedField.erasedText,
-            accountName: name,
+            accountNumber: beneficiary.accountNumber.text,
+            accountName: beneficiary.accountName?.text,
             bankCode: beneficiary.bankCode,
             bankName: beneficiary.bankName,
             status: beneficiary.status.rawValue,

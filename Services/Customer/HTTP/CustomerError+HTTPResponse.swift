@@ -9,7 +9,12 @@ extension CustomerError: APIErrorConvertible {
         case .notOnboarded:
             .conflict("not_onboarded", detail: "Complete sign-up first. Right after it, try again in a moment.")
         case .erased: APIError(.gone, code: "erased", detail: "This user was erased.")
-        case .userNotFound, .beneficiaryNotFound, .enquiryNotFound: .notFound
+        case .profileClosed: .conflict("profile_closed", detail: "A closed profile is not opened again.")
+        case .userNotFound, .beneficiaryNotFound, .enquiryNotFound, .documentNotFound: .notFound
+        case .documentsNotWanted:
+            .conflict("documents_not_wanted", detail: "No documents are wanted at the moment.")
+        case .documentHandedIn: .conflict("document_handed_in", detail: "This document was handed in before.")
+        case .documentRefused(let reason): .refused(reason.code, detail: reason.sentence, source: .pointer(""))
         case .beneficiaryExists: .conflict("beneficiary_exists", detail: "This bank account was added before.")
         case .tooManyBeneficiaries:
             .refused(
@@ -35,6 +40,9 @@ extension CustomerError: APIErrorConvertible {
         case .beneficiaryNotVerified:
             .refused("beneficiary_not_verified", detail: "The bank has not confirmed this account.")
         case .accountNotFound(let reason): Self.rejected(reason)
+        case .blockSelf: .refused("block_self", detail: "You cannot block yourself.")
+        case .tooManyBlocks:
+            .refused("too_many_blocks", detail: "At most \(ChangeBlock.limit) people can be blocked.")
         case .merchantsOnly:
             .refused(
                 "merchants_only",
@@ -55,6 +63,54 @@ extension CustomerError: APIErrorConvertible {
         case .unknownBank:
             .refused(reason.rawValue, detail: "There is no bank with this code.", source: .pointer("/bank_code"))
         case .refusedByProvider: .refused(reason.rawValue, detail: "This bank account cannot be used.")
+        case .nameMismatch:
+            .refused(
+                reason.rawValue,
+                detail: "The account must be in the name you were verified with.",
+                source: .pointer("/account_number")
+            )
+        }
+    }
+}
+
+extension IdentityDocument.Reason {
+    /// For the app.
+    var code: String {
+        switch self {
+        case .refusedByProvider: "document_refused"
+        case .notDelivered: "document_not_delivered"
+        }
+    }
+
+    /// For the person.
+    var sentence: String {
+        switch self {
+        case .refusedByProvider: "The bank did not accept this document. Hand in another, readable and whole."
+        case .notDelivered: "The document could not be delivered. Hand it in again."
+        }
+    }
+}
+
+extension DocumentProblem: APIErrorConvertible {
+    /// 413, 415 or 422.
+    var apiError: APIError {
+        switch self {
+        case .unsupportedType:
+            APIError(
+                .unsupportedMediaType,
+                code: "unsupported_document_type",
+                detail: "Send a PDF, JPEG or PNG file.",
+                source: .pointer("")
+            )
+        case .malformed:
+            .refused("document_malformed", detail: "The file is damaged or cut off.", source: .pointer(""))
+        case .tooManyBytes: .bodyTooLarge
+        case .textInvalid:
+            .refused(
+                "document_text_invalid",
+                detail: "Send one line of 1 to 200 characters, in UTF-8.",
+                source: .pointer("")
+            )
         }
     }
 }

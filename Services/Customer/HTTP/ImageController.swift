@@ -8,7 +8,7 @@ import ServiceKit
 
 /// The user's image: changed by its owner, seen by whoever knows its name.
 struct ImageController: Sendable {
-    let mutation: Mutation
+    let once: ChangeOnce
     /// As worker: names of images are public.
     let workers: EventDatabase
     let desk: ImageDesk
@@ -30,13 +30,13 @@ struct ImageController: Sendable {
         let user = try context.requireIdentity().userID
         _ = try request.idempotencyKey()
         let picture = try await self.desk.picture(in: request, context)
-        if let earlier = try await self.mutation.earlierAnswer(request, context) { return earlier }
+        if let earlier = try await self.once.earlierAnswer(request, context) { return earlier }
         let record = ImageRecord(key: .random(), owner: user, contentType: picture.kind.contentType)
-        try await self.mutation.database.transaction(as: user, cause: context.cause) { transaction in
+        try await self.once.database.transaction(as: user, cause: context.cause) { transaction in
             try await self.changeImage.announce(record, in: transaction)
         }
         try await self.desk.keep(picture, as: record)
-        return try await self.mutation.run(request, context) { transaction in
+        return try await self.once(request, context) { transaction in
             try await self.changeImage.show(record.key, of: user, in: transaction)
             return try APIResponse(json: ImageResource(profileImageURL: record.key.path))
         }
@@ -44,7 +44,7 @@ struct ImageController: Sendable {
 
     private func delete(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        return try await self.mutation.run(request, context) { transaction in
+        return try await self.once(request, context) { transaction in
             try await self.changeImage.show(nil, of: user, in: transaction)
             return .noContent
         }

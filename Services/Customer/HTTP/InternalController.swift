@@ -42,8 +42,9 @@ struct InternalController: Sendable {
         let user = UserID(try context.uuid("user_id"))
         let body = try await request.decodeBody(as: RestrictionBody.self, context: context)
         let order = try RestrictionOrder(restriction: body.restriction, reason: body.reason)
+        let audited = try OperatorOrder(request, context, reason: order.reason)
         try await self.database.transaction(cause: context.cause) { transaction in
-            try await self.restrictUser(order, user: user, in: transaction)
+            try await self.restrictUser(order, user: user, by: audited, in: transaction)
         }
         return .noContent
     }

@@ -42,7 +42,7 @@ struct ProfileController: Sendable {
         guard let name = context.parameters.get("username").flatMap({ Username($0) }) else {
             throw APIError.notFound(parameter: "username")
         }
-        guard let profile = try await self.profiles.find(name) else { throw CustomerError.userNotFound }
+        guard let profile = try await self.profiles.find(name, for: reader) else { throw CustomerError.userNotFound }
         let rows = try await self.transfers.page(
             between: reader,
             and: profile.id,
@@ -89,9 +89,8 @@ extension TransactionResource {
             duty: isSender ? transfer.duty : nil,
             route: transfer.route,
             counterpartyUsername: other.username,
-            failureReason: transfer.failureReason,
             createdAt: Timestamp.text(transfer.createdAt),
-            settledAt: transfer.endedAt.map(Timestamp.text)
+            settledAt: Timestamp.text(transfer.endedAt)
         )
     }
 }

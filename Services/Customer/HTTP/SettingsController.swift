@@ -4,7 +4,7 @@ import ServiceKit
 
 /// Settings of the user.
 struct SettingsController: Sendable {
-    let mutation: Mutation
+    let once: ChangeOnce
     let users: CustomerUserStore
     let changeSettings: ChangeSettings
 
@@ -16,7 +16,7 @@ struct SettingsController: Sendable {
 
     private func get(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        guard let known = try await self.users.find(user, as: user, on: self.mutation.database), !known.isErased else {
+        guard let known = try await self.users.find(user, as: user, on: self.once.database), !known.isErased else {
             throw CustomerError.notOnboarded
         }
         return try APIResponse(json: SettingsResource(known.settings))
@@ -26,7 +26,7 @@ struct SettingsController: Sendable {
         let user = try context.requireIdentity().userID
         let body = try await request.decodeBody(as: SettingsRequest.self, context: context)
         let change = try SettingsChange(checking: body)
-        return try await self.mutation.run(request, context) { transaction in
+        return try await self.once(request, context) { transaction in
             try APIResponse(json: SettingsResource(try await self.changeSettings(change, user: user, in: transaction)))
         }
     }

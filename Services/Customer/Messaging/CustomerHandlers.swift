@@ -12,10 +12,13 @@ enum CustomerHandlers {
         users: CustomerUserStore,
         images: ImageStore,
         transfers: TransferStore,
+        documents: DocumentStore,
         forget: @escaping @Sendable (UserID) -> Void = { _ in }
     ) -> EventHandlers {
         var handlers = EventHandlers()
-        Self.addPeople(to: &handlers, users, images, forget)
+        Self.addPeople(to: &handlers, users)
+        Self.addEnds(to: &handlers, users, images, documents, forget)
+        Self.addVerdicts(to: &handlers, users)
         Self.addPlans(to: &handlers, users)
         Self.addTransfers(to: &handlers, transfers)
         return handlers
@@ -23,9 +26,7 @@ enum CustomerHandlers {
 
     private static func addPeople(
         to handlers: inout EventHandlers,
-        _ users: CustomerUserStore,
-        _ images: ImageStore,
-        _ forget: @escaping @Sendable (UserID) -> Void
+        _ users: CustomerUserStore
     ) {
         handlers.on(UserCreated.self) { event, transaction in
             try await users.record(event, in: transaction)
@@ -35,12 +36,28 @@ enum CustomerHandlers {
         }
         handlers.on(UserDetailsProvided.self) { event, transaction in
             try await users.record(event, in: transaction)
-            try await Self.createCustomer(UserID(event.data.userID), in: transaction)
-        }
-        handlers.on(UserErased.self) { event, transaction in
-            try await users.record(event, in: transaction)
-            forget(UserID(event.data.userID))
             let user = UserID(event.data.userID)
+            try await Self.createCustomer(user, in: transaction)
+            try await transaction.requeue(
+                CustomerJob.compareNames,
+                key: user.description,
+                subject: user.description
+            )
+        }
+    }
+
+    private static func addEnds(
+        to handlers: inout EventHandlers,
+        _ users: CustomerUserStore,
+        _ images: ImageStore,
+        _ documents: DocumentStore,
+        _ forget: @escaping @Sendable (UserID) -> Void
+    ) {
+        handlers.on(UserErased.self) { event, transaction in
+            let user = UserID(event.data.userID)
+            try await users.record(event, in: transaction)
+            try await documents.delete(of: user, in: transaction)
+            forget(user)
             for image in try await images.all(of: user, in: transaction) {
                 try await transaction.requeue(
                     CustomerJob.discardImage,
@@ -52,8 +69,11 @@ enum CustomerHandlers {
         handlers.on(UserClosed.self) { event, transaction in
             // Known already: `user.created` came before from the same source.
             let order = try RestrictionOrder(restriction: Restriction.closed.rawValue, reason: "profile_closed")
-            try await RestrictUser(users: users)(order, user: UserID(event.data.userID), in: transaction)
+            try await RestrictUser(users: users)(order, user: UserID(event.data.userID), by: nil, in: transaction)
         }
+    }
+
+    private static func addVerdicts(to handlers: inout EventHandlers, _ users: CustomerUserStore) {
         handlers.on(CustomerVerified.self) { event, transaction in
             try await users.setVerification(
                 UserID(event.data.userID),
@@ -69,22 +89,15 @@ enum CustomerHandlers {
                 sequence: event.attributes.sequence,
                 in: transaction
             )
+            guard event.data.status == .known(.awaitingDocument) else { return }
+            let user = UserID(event.data.userID).description
+            try await transaction.requeue(CustomerJob.listDocuments, key: user, subject: user)
         }
     }
 
     /// What profiles show of payments between two people.
     private static func addTransfers(to handlers: inout EventHandlers, _ transfers: TransferStore) {
-        handlers.on(TransactionCreated.self) { event, transaction in
-            try await Self.record(event.attributes, transfers, transaction) { () throws(MomentUnreadable) in
-                try Transfer(event.data)
-            }
-        }
         handlers.on(TransactionCompleted.self) { event, transaction in
-            try await Self.record(event.attributes, transfers, transaction) { () throws(MomentUnreadable) in
-                try Transfer(event.data)
-            }
-        }
-        handlers.on(TransactionFailed.self) { event, transaction in
             try await Self.record(event.attributes, transfers, transaction) { () throws(MomentUnreadable) in
                 try Transfer(event.data)
             }

@@ -1,11 +1,12 @@
+import Contracts
 import Messaging
 
 /// What customer does by the clock.
 enum CustomerSchedules {
-    /// The schedules, beside the heartbeat.
+    /// The schedules.
     static func make(enquiries: EnquiryStore) -> [Schedule] {
         [
-            Heartbeat.schedule,
+            .heartbeat(of: .customer) { CustomerHeartbeat(at: $0) },
             Schedule("refresh_banks", every: .seconds(3600)) { transaction in
                 try await transaction.requeue(CustomerJob.refreshBanks, key: RefreshBanks.key)
             },

@@ -2,10 +2,10 @@ import Foundation
 import Messaging
 import Postgres
 
-/// The SQL files of customer, after those of messaging.
+/// The SQL files of customer, among those that every service has.
 enum CustomerMigrations {
     static func all() throws -> [Migration] {
-        try MessagingSchema.migrations()
-            + Migration.load(directory: Bundle.module.bundleURL.appendingPathComponent("Migrations"), set: "customer")
+        let own = Bundle.module.bundleURL.appendingPathComponent("Migrations")
+        return try MessagingSchema.migrations(around: Migration.load(directory: own, set: "customer"))
     }
 }

@@ -9,14 +9,15 @@ struct TransferStore: Sendable {
     func record(_ transfer: Transfer, sequence: Int64, in transaction: EventTransaction) async throws {
         try await transaction.stage(
             """
-            INSERT INTO transfers AS t (id, sender_id, recipient_id, type, state, route, amount, fee, duty,
-                failure_reason, created_at, ended_at, transaction_sequence)
-            VALUES (\(transfer.id), \(transfer.sender.uuid), \(transfer.recipient.uuid), \(transfer.type),
-                \(transfer.state.rawValue), \(transfer.route), \(transfer.amount), \(transfer.fee), \(transfer.duty),
-                \(transfer.failureReason), \(transfer.createdAt), \(transfer.endedAt), \(sequence))
+            INSERT INTO transfers AS t (id, position, sender_id, recipient_id, low_id, high_id, type, state, route,
+                amount, fee, duty, created_at, ended_at, transaction_sequence)
+            SELECT x.id, x.id, x.sender, x.recipient, least(x.sender, x.recipient), greatest(x.sender, x.recipient),
+                \(transfer.type), \(transfer.state.rawValue), \(transfer.route), \(transfer.amount), \(transfer.fee),
+                \(transfer.duty), \(transfer.createdAt), \(transfer.endedAt), \(sequence)
+            FROM (VALUES (\(transfer.id), \(transfer.sender.uuid), \(transfer.recipient.uuid)))
+                AS x(id, sender, recipient)
             ON CONFLICT (id) DO UPDATE SET state = excluded.state, route = excluded.route, fee = excluded.fee,
-                duty = excluded.duty, failure_reason = excluded.failure_reason, ended_at = excluded.ended_at,
-                transaction_sequence = excluded.transaction_sequence
+                duty = excluded.duty, ended_at = excluded.ended_at, transaction_sequence = excluded.transaction_sequence
             WHERE t.transaction_sequence < excluded.transaction_sequence
             """
         )
@@ -40,8 +41,7 @@ struct TransferStore: Sendable {
         on database: EventDatabase
     ) async throws -> [Transfer] {
         let sql: SQL = """
-            SELECT id, sender_id, recipient_id, type, state, route, amount, fee, duty, failure_reason, created_at,
-                ended_at
+            SELECT id, sender_id, recipient_id, type, state, route, amount, fee, duty, created_at, ended_at
             FROM transfers
             WHERE low_id = least(\(reader.uuid), \(other.uuid)) AND high_id = greatest(\(reader.uuid), \(other.uuid))
                 AND position < \(position)
@@ -51,7 +51,7 @@ struct TransferStore: Sendable {
     }
 
     private static func transfer(_ row: PostgresRow) throws -> Transfer {
-        let (id, sender, recipient, type, state, route, amount, fee, duty, reason, created, ended) = try row.decode(
+        let (id, sender, recipient, type, state, route, amount, fee, duty, created, ended) = try row.decode(
             UUID.self,
             UUID.self,
             UUID.self,
@@ -61,9 +61,8 @@ struct TransferStore: Sendable {
             Int64.self,
             Int64.self,
             Int64.self,
-            String?.self,
             Date.self,
-            Date?.self
+            Date.self
         )
         guard let known = Transfer.State(rawValue: state) else { throw StoredWordUnknown(table: "transfers") }
         return Transfer(
@@ -76,7 +75,6 @@ struct TransferStore: Sendable {
             amount: amount,
             fee: fee,
             duty: duty,
-            failureReason: reason,
             createdAt: created,
             endedAt: ended
         )

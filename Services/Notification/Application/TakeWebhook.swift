@@ -84,6 +84,7 @@ struct TakeWebhook: Sendable {
             .account(id: id, customerID: customer)
         case .identification(let customer, let outcome):
             IdentityVerdict(outcome).map { .verdict($0, customerID: customer) } ?? .ignore
+        case .documentRejected(let customer): .verdict(.awaitingDocument, customerID: customer)
         case .other: .ignore
         }
     }

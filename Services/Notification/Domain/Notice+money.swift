@@ -4,20 +4,14 @@ import Primitives
 
 /// What people are told about money.
 extension Notice {
-    /// Money came in from a bank; nil when it carries a reference of ours: then its transfer says what happened.
-    static func credited(_ data: WalletCredited) -> Notice? {
-        guard data.reference == nil else { return nil }
-        return Notice(data.userID, .credited, NoticeText.credited(data.amount), about: data.paymentID)
-    }
-
     /// A transfer arrived: sender and recipient hear it differently.
     static func completed(_ data: TransactionCompleted) -> [Notice] {
         var notices: [Notice] = []
         if let sender = data.senderID, let text = Self.sent(data) {
             notices.append(Notice(sender, .sent, text, about: data.transactionID))
         }
-        if let recipient = data.recipientID, recipient != data.senderID, let text = Self.received(data) {
-            notices.append(Notice(recipient, .received, text, about: data.transactionID))
+        if let recipient = data.recipientID, recipient != data.senderID, let (kind, text) = Self.arrived(data) {
+            notices.append(Notice(recipient, kind, text, about: data.transactionID))
         }
         return notices
     }
@@ -32,13 +26,16 @@ extension Notice {
         }
     }
 
-    private static func received(_ data: TransactionCompleted) -> String? {
-        switch data.type {
-        // `wallet.credited` has told of money from outside.
-        case .known(.inbound), .known(.selfTransfer), .known(.moneyDrop), .known(.subscriptionCharge): nil
-        case .known(.dropClaim): NoticeText.claimed(data.amount)
-        case .known(.dropRefund): NoticeText.dropRefunded(data.amount)
-        case .known(.p2p), .unknown: NoticeText.received(data.amount, inBank: data.route.value == .external)
+    /// What the one who is paid hears: money that waits in suspense is booked and yet not in the wallet.
+    private static func arrived(_ data: TransactionCompleted) -> (NoticeKind, String)? {
+        if data.isInSuspense { return (.suspended, NoticeText.suspended(data.amount)) }
+        return switch data.type {
+        case .known(.inbound): (.credited, NoticeText.credited(data.amount))
+        case .known(.selfTransfer), .known(.moneyDrop), .known(.subscriptionCharge): nil
+        case .known(.dropClaim): (.received, NoticeText.claimed(data.amount))
+        case .known(.dropRefund): (.received, NoticeText.dropRefunded(data.amount))
+        case .known(.p2p), .unknown:
+            (.received, NoticeText.received(data.amount, inBank: data.route.value == .external))
         }
     }
 

@@ -34,6 +34,11 @@ extension Notice {
         Notice(data.userID, .pinReset, NoticeText.pinReset, about: data.resetID)
     }
 
+    /// Somebody who knew the PIN, hopefully the user, changed it.
+    static func pinChanged(_ data: PINChanged) -> Notice {
+        Notice(data.userID, .pinChanged, NoticeText.pinChanged, about: data.changeID)
+    }
+
     /// A bank account was removed.
     static func beneficiaryRemoved(_ data: BeneficiaryRemoved) -> Notice {
         Notice(data.userID, .beneficiaryRemoved, NoticeText.beneficiaryRemoved, about: data.beneficiaryID)
@@ -42,6 +47,16 @@ extension Notice {
     /// What the user may do changed.
     static func restricted(_ data: UserRestricted) -> Notice {
         Notice(data.userID, .restricted, NoticeText.restricted(data.restriction))
+    }
+
+    /// What the user may send and hold changed.
+    static func tierChanged(_ data: UserTierChanged) -> Notice {
+        Notice(data.userID, .tierChanged, NoticeText.tierChanged(isHigher: data.tier > data.before))
+    }
+
+    /// The provider did not take the details, so there is no identity check before others come.
+    static func detailsRefused(_ data: CustomerDetailsRefused) -> Notice {
+        Notice(data.userID, .notVerified, NoticeText.detailsRefused(data.reason))
     }
 
     /// What became of the identity check.

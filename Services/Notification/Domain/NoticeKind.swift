@@ -12,6 +12,10 @@ enum NoticeKind: String, CaseIterable, Sendable {
     case reversed = "transaction.reversed"
     case takenBack = "transaction.taken_back"
     case rerouted = "transfer.rerouted.internal"
+    // Reported problems
+    case disputeOpened = "dispute.opened"
+    case disputeAnswered = "dispute.answered"
+    case disputeClosed = "dispute.closed"
     // Money drops
     case dropOpened = "money_drop.opened"
     case dropClaimed = "money_drop.claimed"
@@ -36,21 +40,25 @@ enum NoticeKind: String, CaseIterable, Sendable {
     case deviceAdded = "device.registered"
     case deviceRemoved = "device.revoked"
     case pinReset = "pin.reset"
+    case pinChanged = "pin.changed"
     case beneficiaryAdded = "beneficiary.added"
     case beneficiaryRemoved = "beneficiary.removed"
     case restricted = "user.restricted"
+    case tierChanged = "user.tier_changed"
 
     /// What it is about.
     var category: NoticeCategory {
         switch self {
         case .credited, .suspended, .sent, .received, .failed, .reversed, .takenBack, .rerouted: .money
+        case .disputeOpened, .disputeAnswered, .disputeClosed: .money
         // These tell of the plan's price.
         case .planActive, .planRenewed, .planNotPaid: .money
         case .dropOpened, .dropClaimed, .dropEnded: .drops
         case .asked, .requestPaid, .requestReopened, .requestDeclined, .requestCancelled, .requestExpired: .requests
         case .planCancelled, .planLapsed: .subscription
-        case .walletReady, .verified, .notVerified: .account
-        case .deviceAdded, .deviceRemoved, .pinReset, .beneficiaryAdded, .beneficiaryRemoved, .restricted: .security
+        case .walletReady, .verified, .notVerified, .tierChanged: .account
+        case .deviceAdded, .deviceRemoved, .pinReset, .pinChanged: .security
+        case .beneficiaryAdded, .beneficiaryRemoved, .restricted: .security
         }
     }
 
@@ -70,6 +78,9 @@ enum NoticeKind: String, CaseIterable, Sendable {
         case .reversed: ("Transfer Reversed", "A transfer was returned to your wallet.")
         case .takenBack: ("Transfer Reversed", "A transfer to you was reversed.")
         case .rerouted: ("Sent To Your Wallet", "A payment to you is on its way to your wallet.")
+        case .disputeOpened: ("Report Received", "We have your report about a transfer.")
+        case .disputeAnswered: ("Report Answered", "Your report about a transfer was answered.")
+        case .disputeClosed: ("Report Closed", "Your report about a transfer is closed.")
         case .dropOpened: ("Money Drop Ready", "Your money drop can be claimed. Share its link.")
         case .dropClaimed: ("Money Drop Claimed", "Somebody claimed from your money drop.")
         case .dropEnded: ("Money Drop Ended", "Your money drop has ended.")
@@ -90,9 +101,11 @@ enum NoticeKind: String, CaseIterable, Sendable {
         case .deviceAdded: ("New Device", "A new device can approve payments.")
         case .deviceRemoved: ("Device Removed", "A device can no longer approve payments.")
         case .pinReset: ("PIN Reset", "Your PIN was reset.")
+        case .pinChanged: ("PIN Changed", "Your PIN was changed.")
         case .beneficiaryAdded: ("Bank Account Added", "A bank account was added to your profile.")
         case .beneficiaryRemoved: ("Bank Account Removed", "A bank account was removed from your profile.")
         case .restricted: ("Account Notice", "What you can do with your account has changed.")
+        case .tierChanged: ("Your Limits", "Your limits have changed.")
         }
     }
 }

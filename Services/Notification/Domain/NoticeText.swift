@@ -50,6 +50,23 @@ enum NoticeText {
         "\(Self.naira(kobo)) is on its way to your wallet: no free transfer to your bank is left this month."
     }
 
+    // MARK: Reported problems
+
+    static func disputeOpened(due day: String) -> String {
+        "We have your report about a transfer and will answer it by \(day)."
+    }
+
+    static let disputeAnswered = "Your report about a transfer was answered. Open the transfer to read the answer."
+
+    static func disputeClosed(_ outcome: Open<DisputeEnd>) -> String {
+        switch outcome {
+        case .known(.refunded): "Your report about a transfer is closed: the money was given back."
+        case .known(.corrected): "Your report about a transfer is closed: it was set right."
+        case .known(.explained), .known(.declined), .unknown:
+            "Your report about a transfer is closed. Open the transfer to see why."
+        }
+    }
+
     // MARK: Money drops
 
     static func dropOpened(_ slots: Int, _ each: Int64) -> String {
@@ -110,11 +127,26 @@ enum NoticeText {
     static func notVerified(_ status: IdentityVerdict) -> String {
         switch status {
         case .approved: Self.verified
-        case .rejected, .reenterInformation:
-            "Your identity could not be confirmed. Check your details and send them again."
+        case .rejected:
+            """
+            Your details do not match the records for your BVN. Check name, date of birth, gender and phone number, and \
+            send them again.
+            """
+        case .reenterInformation:
+            "Some of your details could not be read. Enter them again as they are at your bank."
         case .awaitingDocument: "A document is needed to confirm your identity."
         case .manualReview: "Your identity is being checked by a person. This may take a day or two."
         case .error: "Your identity could not be checked right now. You need not do anything; it is tried again."
+        }
+    }
+
+    /// The provider did not take the details: a code of `customer.details_refused`.
+    static func detailsRefused(_ reason: String) -> String {
+        switch reason {
+        case "email_in_use":
+            "Another account uses your e-mail address. Send your details again with another address."
+        case "phone_invalid": "Your phone number was not accepted. Send your details again with the right number."
+        default: "Your details were not accepted. Check each of them and send them again."
         }
     }
 
@@ -126,12 +158,21 @@ enum NoticeText {
 
     static let pinReset = "Your PIN was reset. If this was not you, sign out everywhere and contact support now."
 
+    static let pinChanged =
+        "Your PIN was changed. If this was not you, reset it now and remove devices of others."
+
     static func beneficiaryAdded(bank: String) -> String {
         "A bank account at \(bank) was added to your profile. If this was not you, remove it and change your PIN now."
     }
 
     static let beneficiaryRemoved =
         "A bank account was removed from your profile. If this was not you, change your PIN now."
+
+    static func tierChanged(isHigher: Bool) -> String {
+        isHigher
+            ? "Your limits are higher now. You find them in the app."
+            : "Your limits are lower now. You find them in the app. What is in your wallet stays yours."
+    }
 
     static func restricted(_ restriction: Open<Restriction>) -> String {
         switch restriction {

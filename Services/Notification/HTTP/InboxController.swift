@@ -10,6 +10,7 @@ import ServiceKit
 struct InboxController: Sendable {
     let database: EventDatabase
     let inbox: InboxStore
+    let once: ChangeOnce
 
     /// The most rows of a page.
     static let maximumPageSize = 100
@@ -29,7 +30,7 @@ struct InboxController: Sendable {
         // Before the page: what changes between the two is sent now and once more next time, and never missed.
         let state = try await self.inbox.state(user, on: self.database)
         let tag = EntityTag(revision: state.revision)
-        if tag.isKnown(to: request) { return tag.notModified }
+        if tag.isKnown(to: request.headers) { return tag.notModified }
         let rows = try await self.inbox.page(user, before: before, limit: paging.limit, on: self.database)
         let page = rows.prefix(paging.limit)
         return try APIResponse(
@@ -38,7 +39,7 @@ struct InboxController: Sendable {
                 unread: Int(state.unread),
                 nextCursor: rows.count > paging.limit ? page.last.map { paging.cursor(after: $0.position) } : nil
             ),
-            headers: tag.headers
+            headers: tag.privateHeaders
         )
     }
 
@@ -46,28 +47,30 @@ struct InboxController: Sendable {
         let user = try context.requireIdentity().userID
         let state = try await self.inbox.state(user, on: self.database)
         let tag = EntityTag(revision: state.revision)
-        if tag.isKnown(to: request) { return tag.notModified }
-        return try APIResponse(json: UnreadCount(unread: Int(state.unread)), headers: tag.headers)
+        if tag.isKnown(to: request.headers) { return tag.notModified }
+        return try APIResponse(json: UnreadCount(unread: Int(state.unread)), headers: tag.privateHeaders)
     }
 
     private func read(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let id = try context.uuid("id")
-        let found = try await self.database.transaction(as: user, cause: context.cause) { transaction in
-            try await self.inbox.markRead(id, of: user, in: transaction)
+        return try await self.once(request, context) { transaction in
+            guard let found = try await self.inbox.markRead(id, of: user, in: transaction) else {
+                throw NotificationError.notificationNotFound
+            }
+            return try APIResponse(json: NotificationResource(found))
         }
-        guard let found else { throw NotificationError.notificationNotFound }
-        return try APIResponse(json: NotificationResource(found))
     }
 
     private func readAll(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let body = try await request.decodeBody(as: ReadAllRequest.self, context: context)
-        let unread = try await self.database.transaction(as: user, cause: context.cause) { transaction in
-            try await self.inbox.markAllRead(upTo: body.upTo, of: user, in: transaction)
+        return try await self.once(request, context) { transaction in
+            guard let unread = try await self.inbox.markAllRead(upTo: body.upTo, of: user, in: transaction) else {
+                throw APIError.unknownMessage
+            }
+            return try APIResponse(json: UnreadCount(unread: Int(unread)))
         }
-        guard let unread else { throw APIError.unknownMessage }
-        return try APIResponse(json: UnreadCount(unread: Int(unread)))
     }
 }
 

@@ -7,6 +7,7 @@ import ServiceKit
 struct PreferenceController: Sendable {
     let database: EventDatabase
     let preferences: PreferenceStore
+    let once: ChangeOnce
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
@@ -23,12 +24,11 @@ struct PreferenceController: Sendable {
     private func put(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let body = try await request.decodeBody(as: NotificationPreferencesRequest.self, context: context)
-        let wishes = try await self.database.transaction(as: user, cause: context.cause) { transaction in
+        return try await self.once(request, context) { transaction in
             let wishes = try await self.preferences.lock(user, in: transaction).changed(by: body)
             try await self.preferences.save(wishes, of: user, in: transaction)
-            return wishes
+            return try APIResponse(json: NotificationPreferencesResource(wishes))
         }
-        return try APIResponse(json: NotificationPreferencesResource(wishes))
     }
 }
 

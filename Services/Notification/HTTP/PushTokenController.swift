@@ -9,7 +9,8 @@ import ServiceKit
 struct PushTokenController: Sendable {
     let database: EventDatabase
     let pushes: PushStore
-    let registerToken: RegisterPushToken
+    let sealToken: SealPushToken
+    let once: ChangeOnce
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
@@ -22,8 +23,17 @@ struct PushTokenController: Sendable {
         let user = try context.requireIdentity().userID
         let body = try await request.decodeBody(as: PushTokenRequest.self, context: context)
         let token = try PushToken(checking: body.token)
-        let registered = try await self.registerToken(token, device: body.deviceID, of: user, cause: context.cause)
-        return try APIResponse(json: PushTokenResource(registered))
+        let sealed = try await self.sealToken(token, of: user)
+        return try await self.once(request, context) { transaction in
+            let registered = try await self.pushes.register(
+                token,
+                sealed: sealed,
+                device: body.deviceID,
+                of: user,
+                in: transaction
+            )
+            return try APIResponse(json: PushTokenResource(registered))
+        }
     }
 
     private func list(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
@@ -35,11 +45,12 @@ struct PushTokenController: Sendable {
     private func delete(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let id = try context.uuid("id")
-        let isGone = try await self.database.transaction(as: user, cause: context.cause) { transaction in
-            try await self.pushes.remove(id, of: user, in: transaction)
+        return try await self.once(request, context) { transaction in
+            guard try await self.pushes.remove(id, of: user, in: transaction) else {
+                throw NotificationError.pushTokenNotFound
+            }
+            return .noContent
         }
-        guard isGone else { throw NotificationError.pushTokenNotFound }
-        return .noContent
     }
 }
 

@@ -32,10 +32,12 @@ enum NotificationHandlers {
         writer.on(AccountOpened.self, in: &handlers) { [.walletReady($0)] }
         writer.on(DeviceRegistered.self, in: &handlers) { [.deviceRegistered($0)] }
         writer.on(PINReset.self, in: &handlers) { [.pinReset($0)] }
+        writer.on(PINChanged.self, in: &handlers) { [.pinChanged($0)] }
+        writer.on(CustomerDetailsRefused.self, in: &handlers) { [.detailsRefused($0)] }
         writer.on(BeneficiaryAdded.self, in: &handlers) { [.beneficiaryAdded($0)] }
         writer.on(BeneficiaryRemoved.self, in: &handlers) { [.beneficiaryRemoved($0)] }
         writer.on(UserRestricted.self, in: &handlers) { [.restricted($0)] }
-        writer.on(WalletCredited.self, in: &handlers) { data in Notice.credited(data).map { [$0] } ?? [] }
+        writer.on(UserTierChanged.self, in: &handlers) { [.tierChanged($0)] }
         writer.on(TransactionCompleted.self, in: &handlers) { Notice.completed($0) }
         writer.on(TransactionFailed.self, in: &handlers) { data in Notice.failed(data).map { [$0] } ?? [] }
         writer.on(TransactionReversed.self, in: &handlers) { Notice.reversed($0) }
@@ -50,6 +52,9 @@ enum NotificationHandlers {
     }
 
     private static func addProducts(to handlers: inout EventHandlers, _ writer: NoticeWriter) {
+        writer.on(DisputeOpened.self, in: &handlers) { [.opened($0)] }
+        writer.on(DisputeAnswered.self, in: &handlers) { [.answered($0)] }
+        writer.on(DisputeClosed.self, in: &handlers) { [.closed($0)] }
         writer.on(MoneyDropOpened.self, in: &handlers) { [.opened($0)] }
         writer.on(MoneyDropClaimed.self, in: &handlers) { [.claimed($0)] }
         writer.on(MoneyDropEnded.self, in: &handlers) { [.ended($0)] }

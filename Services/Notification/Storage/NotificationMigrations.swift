@@ -2,13 +2,10 @@ import Foundation
 import Messaging
 import Postgres
 
-/// The SQL files of notification, after those of messaging.
+/// The SQL files of notification, among those that every service has.
 enum NotificationMigrations {
     static func all() throws -> [Migration] {
-        try MessagingSchema.migrations()
-            + Migration.load(
-                directory: Bundle.module.bundleURL.appendingPathComponent("Migrations"),
-                set: "notification"
-            )
+        let own = Bundle.module.bundleURL.appendingPathComponent("Migrations")
+        return try MessagingSchema.migrations(around: Migration.load(directory: own, set: "notification"))
     }
 }

@@ -10,7 +10,11 @@ struct AdjustUsage: Sendable {
     ///
     /// - Returns: The correction as it was announced: when the id is known, the earlier one.
     /// - Throws: `SubscriptionError.adjustmentDiffers`.
-    func callAsFunction(_ adjustment: Adjustment, in transaction: EventTransaction) async throws -> Adjustment {
+    func callAsFunction(
+        _ adjustment: Adjustment,
+        by operator: OperatorOrder,
+        in transaction: EventTransaction
+    ) async throws -> Adjustment {
         guard try await self.usage.insert(adjustment, in: transaction) else {
             guard let earlier = try await self.usage.adjustment(adjustment.id, in: transaction),
                 earlier.user == adjustment.user, earlier.delta == adjustment.delta
@@ -26,6 +30,15 @@ struct AdjustUsage: Sendable {
             ),
             about: adjustment.user
         )
+        let after = Correction(id: adjustment.id.lowercased, month: adjustment.month.text, delta: adjustment.delta)
+        try await transaction.record("usage.adjusted", on: adjustment.user, after: after, by: `operator`)
         return adjustment
+    }
+
+    /// What the audit says of it.
+    private struct Correction: Encodable, Sendable {
+        let id: String
+        let month: String
+        let delta: Int
     }
 }

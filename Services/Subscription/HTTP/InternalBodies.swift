@@ -8,11 +8,13 @@ struct AdjustmentBody: Decodable {
     let adjustmentID: UUID?
     /// 1 when absent.
     let delta: Int?
+    let reason: String
 
     private enum CodingKeys: String, CodingKey {
         case userID = "user_id"
         case adjustmentID = "adjustment_id"
         case delta
+        case reason
     }
 }
 
@@ -44,10 +46,12 @@ struct ActivationBody: Decodable {
     let plan: String
     /// RFC 3339.
     let until: String
+    let reason: String
 
     private enum CodingKeys: String, CodingKey {
         case userID = "user_id"
         case plan
         case until
+        case reason
     }
 }

@@ -35,8 +35,9 @@ struct InternalController: Sendable {
             delta: body.delta ?? 1,
             now: self.clock.now
         )
+        let order = try OperatorOrder(request, context, reason: body.reason)
         let announced = try await self.database.transaction(cause: context.cause) { transaction in
-            try await self.adjustUsage(adjustment, in: transaction)
+            try await self.adjustUsage(adjustment, by: order, in: transaction)
         }
         return try APIResponse(.accepted, json: AdjustmentResource(announced))
     }
@@ -44,8 +45,9 @@ struct InternalController: Sendable {
     private func activate(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let body = try await request.decodeBody(as: ActivationBody.self, context: context)
         let gift = try PlanGift(plan: body.plan, until: body.until, now: self.clock.now)
+        let order = try OperatorOrder(request, context, reason: body.reason)
         try await self.database.transaction(cause: context.cause) { transaction in
-            try await self.givePlan(gift, to: body.userID, in: transaction)
+            try await self.givePlan(gift, to: body.userID, by: order, in: transaction)
         }
         return try await self.answer(body.userID)
     }

@@ -68,15 +68,10 @@ struct SubscriptionController: Sendable {
 
     private func delete(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        let body: (EventTransaction) async throws -> APIResponse = { transaction in
+        return try await ChangeOnce(executor: self.executor, database: self.database)(request, context) { transaction in
             try await self.unsubscribe(user, in: transaction)
             return try await self.answer(.ok, user, transaction)
         }
-        guard try request.idempotencyKey() != nil else {
-            return try await self.database.transaction(as: user, cause: context.cause, body)
-        }
-        let scope = try await request.idempotencyScope(context: context)
-        return try await self.executor.run(scope, in: self.database, context: context, body)
     }
 
     private func answer(

@@ -2,10 +2,10 @@ import Foundation
 import Messaging
 import Postgres
 
-/// The SQL files of subscription, after those of messaging.
+/// The SQL files of subscription, among those that every service has.
 enum SubscriptionMigrations {
     static func all() throws -> [Migration] {
         let own = Bundle.module.bundleURL.appendingPathComponent("Migrations")
-        return try MessagingSchema.migrations() + Migration.load(directory: own, set: "subscription")
+        return try MessagingSchema.migrations(around: Migration.load(directory: own, set: "subscription"))
     }
 }

@@ -22,7 +22,13 @@ struct AuthWorld: ServiceWorld {
     let pins = PINStore()
     let devices = DeviceStore()
 
-    var handlers: EventHandlers { AuthHandlers.make(users: self.users, eraseClosed: AuthWorld.eraseClosed) }
+    var handlers: EventHandlers { AuthWorld.handlers }
+
+    static let handlers = AuthHandlers.make(
+        users: UserStore(),
+        closeProfile: CloseProfile(users: UserStore(), pins: PINStore(), devices: DeviceStore()),
+        eraseClosed: AuthWorld.eraseClosed
+    )
 
     /// The outbox has partitions for a week ahead.
     static let retention = Duration.seconds(2 * 24 * 60 * 60)
@@ -78,7 +84,7 @@ func withAuth(_ body: (AuthWorld) async throws -> Void) async throws {
     try await withServiceDatabase(
         .auth,
         migrations: try AuthMigrations.all(),
-        handlers: AuthHandlers.make(users: UserStore(), eraseClosed: AuthWorld.eraseClosed),
+        handlers: AuthWorld.handlers,
         connections: 8
     ) { service in
         let signingKey = P256.Signing.PrivateKey()

@@ -22,11 +22,17 @@ struct CustomerWorld: ServiceWorld {
     let banks = BankListStore()
     let transfers = TransferStore()
     let images = ImageStore()
+    let documents = DocumentStore()
 
     let adaKey = DataKey()
 
     var handlers: EventHandlers {
-        CustomerHandlers.make(users: self.users, images: self.images, transfers: self.transfers)
+        CustomerHandlers.make(
+            users: self.users,
+            images: self.images,
+            transfers: self.transfers,
+            documents: self.documents
+        )
     }
 
     private var calls: ProviderCalls { ProviderCalls(database: self.work) }
@@ -64,6 +70,10 @@ struct CustomerWorld: ServiceWorld {
         )
     }
 
+    var compareNames: CompareNames {
+        CompareNames(database: self.work, users: self.users, beneficiaries: self.beneficiaries, keys: self.keys)
+    }
+
     var answerEnquiry: AnswerEnquiry {
         AnswerEnquiry(
             database: self.work,
@@ -71,6 +81,28 @@ struct CustomerWorld: ServiceWorld {
             keys: self.keys,
             provider: self.provider,
             banks: BankDirectory(provider: self.provider, clock: self.clock),
+            clock: self.clock
+        )
+    }
+
+    var listDocuments: ListDocuments {
+        ListDocuments(
+            database: self.work,
+            users: self.users,
+            documents: self.documents,
+            provider: self.provider,
+            clock: self.clock
+        )
+    }
+
+    var deliverDocument: DeliverDocument {
+        DeliverDocument(
+            database: self.work,
+            users: self.users,
+            documents: self.documents,
+            keys: self.keys,
+            provider: self.provider,
+            calls: self.calls,
             clock: self.clock
         )
     }
@@ -93,7 +125,8 @@ func withCustomer(_ body: (CustomerWorld) async throws -> Void) async throws {
         handlers: CustomerHandlers.make(
             users: CustomerUserStore(),
             images: ImageStore(),
-            transfers: TransferStore()
+            transfers: TransferStore(),
+            documents: DocumentStore()
         )
     ) { service in
         let index = try BlindIndex(key: Array(repeating: 3, count: 32))

@@ -17,10 +17,15 @@ final class FakeProvider: CustomerProvider {
             Bank(id: "1-anc_bk", name: "Test Bank", nipCode: "000014"),
             Bank(id: "2-anc_bk", name: "Short", nipCode: "57"),
         ]
+        var documents: [CustomerDocument] = []
+        /// What was handed in, in order.
+        var uploads: [DocumentContent] = []
         /// Thrown once, after the call took effect.
         var loseNextAnswer = false
         /// Called once, before a customer is made.
         var beforeCreation: (@Sendable () async -> Void)?
+        /// Called once, before a holder is named.
+        var beforeEnquiry: (@Sendable () async -> Void)?
         /// Thrown instead of taking effect.
         var refuseNext: AnchorError?
     }
@@ -36,6 +41,9 @@ final class FakeProvider: CustomerProvider {
     func refuseNext(_ error: AnchorError) { self.state.withLock { $0.refuseNext = error } }
     func onNextCreation(_ body: @escaping @Sendable () async -> Void) {
         self.state.withLock { $0.beforeCreation = body }
+    }
+    func onNextEnquiry(_ body: @escaping @Sendable () async -> Void) {
+        self.state.withLock { $0.beforeEnquiry = body }
     }
 
     func addAccount(_ number: String, holder: String) { self.state.withLock { $0.accounts[number] = holder } }
@@ -54,7 +62,7 @@ final class FakeProvider: CustomerProvider {
         _ customer: IndividualCustomer,
         deadline: Duration?
     ) async throws(AnchorError) -> CustomerSnapshot {
-        await self.state.withLock { $0.takeBeforeCreation() }?()
+        await self.state.withLock { $0.beforeCreation.take() }?()
         return try self.create(customer.email, .individual, customer.metadata)
     }
 
@@ -151,9 +159,39 @@ final class FakeProvider: CustomerProvider {
         return try result.get()
     }
 
+    var uploads: [DocumentContent] { self.state.withLock { $0.uploads } }
+
+    func setDocuments(_ documents: [CustomerDocument]) { self.state.withLock { $0.documents = documents } }
+
+    func documents(customerID: String, deadline: Duration?) async throws(AnchorError) -> [CustomerDocument] {
+        let result = self.state.withLock { state -> Result<[CustomerDocument], AnchorError> in
+            state.takeRefusal().map { .failure($0) } ?? .success(state.documents)
+        }
+        return try result.get()
+    }
+
+    func uploadDocument(
+        customerID: String,
+        documentID: String,
+        _ content: DocumentContent,
+        deadline: Duration?
+    ) async throws(AnchorError) {
+        let result = self.state.withLock { state -> Result<Void, AnchorError> in
+            if let refusal = state.takeRefusal() { return .failure(refusal) }
+            guard let index = state.documents.firstIndex(where: { $0.id == documentID }) else {
+                return .failure(.notFound)
+            }
+            state.documents[index].isSubmitted = true
+            state.uploads.append(content)
+            return state.takeLoss() ? .failure(.timedOut(sent: true)) : .success(())
+        }
+        try result.get()
+    }
+
     func setBanks(_ banks: [Bank]) { self.state.withLock { $0.banks = banks } }
 
     func verifyAccount(bank: String, number: String, deadline: Duration?) async throws(AnchorError) -> String? {
+        await self.state.withLock { $0.beforeEnquiry.take() }?()
         let result = self.state.withLock { state -> Result<String?, AnchorError> in
             state.takeRefusal().map { .failure($0) } ?? .success(state.accounts[number])
         }
@@ -185,11 +223,6 @@ extension FakeProvider.State {
     mutating func takeLoss() -> Bool {
         defer { self.loseNextAnswer = false }
         return self.loseNextAnswer
-    }
-
-    mutating func takeBeforeCreation() -> (@Sendable () async -> Void)? {
-        defer { self.beforeCreation = nil }
-        return self.beforeCreation
     }
 
     mutating func takeRefusal() -> AnchorError? {

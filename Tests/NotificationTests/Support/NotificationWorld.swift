@@ -135,8 +135,11 @@ struct NotificationWorld: ServiceWorld {
     @discardableResult
     func register(_ token: String, of user: UserID, device: UUID? = nil) async throws -> RegisteredToken {
         if (try? await self.keys.key(for: user)) == nil { self.keys.set(DataKey(), for: user) }
-        let register = RegisterPushToken(database: self.requests, pushes: self.pushes, keys: self.keys)
-        return try await register(try PushToken(checking: token), device: device, of: user, cause: Cause())
+        let token = try PushToken(checking: token)
+        let sealed = try await SealPushToken(keys: self.keys)(token, of: user)
+        return try await self.asUser(user) { transaction in
+            try await self.pushes.register(token, sealed: sealed, device: device, of: user, in: transaction)
+        }
     }
 
     func sendPush(by sender: (any PushSender)? = nil) -> SendPush {

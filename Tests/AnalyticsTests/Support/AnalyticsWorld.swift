@@ -1,4 +1,5 @@
 import Contracts
+import EventLoops
 import Foundation
 import Messaging
 import Postgres
@@ -19,10 +20,10 @@ struct AnalyticsWorld: ServiceWorld {
     let bayo = UserID(clerkSubject: "user_bayo")
     let chi = UserID(clerkSubject: "user_chi")
 
-    var handlers: EventHandlers { AnalyticsHandlers.make(facts: FactStore(), people: CounterpartyStore()) }
-    var rebuild: RebuildProjection {
-        RebuildProjection(database: self.work, store: RebuildStore(), facts: FactStore())
-    }
+    var handlers: EventHandlers { AnalyticsHandlers.make(money: Self.money, people: CounterpartyStore()) }
+    static var money: Projection { MoneyProjection.make(FactStore()) }
+    /// Everything that was said, in order, as the archive has it.
+    let archive = Locked<[Data]>([])
 
     // MARK: What people see
 
@@ -37,7 +38,8 @@ struct AnalyticsWorld: ServiceWorld {
     }
 
     /// What a user sees per bucket.
-    func series(_ user: UserID, by step: Period.Step, from: String, to: String) async throws -> [AnalyticsSummary] {
+    func series(_ user: UserID, by step: LagosPeriod.Step, from: String, to: String) async throws -> [AnalyticsSummary]
+    {
         let period = try self.period(from, to)
         return try period.series(by: step, of: try await TotalStore().days(period, of: user, on: self.requests))
     }
@@ -65,8 +67,8 @@ struct AnalyticsWorld: ServiceWorld {
         try await self.asUser(user) { try await CategoryStore().choose(category, for: transfer, of: user, in: $0) }
     }
 
-    private func period(_ from: String, _ to: String) throws -> Period {
-        try Period(from: from, to: to, now: self.clock.now)
+    private func period(_ from: String, _ to: String) throws -> LagosPeriod {
+        try LagosPeriod(from: from, to: to, now: self.clock.now)
     }
 
     // MARK: What there is
@@ -81,26 +83,95 @@ struct AnalyticsWorld: ServiceWorld {
     func projection() async throws -> [String] {
         try await self.database.psql(
             """
-            WITH l AS (SELECT live FROM projection)
-            SELECT 'm', fact_id, user_id, direction, amount, category, counterparty_id, day, part
-            FROM movements WHERE generation = (SELECT live FROM l)
-            UNION ALL SELECT 't', NULL, user_id, NULL, in_wallet, in_bank::text, NULL, day,
-                money_out * 1000 + fees + part
-            FROM day_totals WHERE generation = (SELECT live FROM l)
-                AND (in_wallet <> 0 OR in_bank <> 0 OR money_out <> 0 OR fees <> 0)
-            UNION ALL SELECT 'c', NULL, user_id, category, money_in, money_out::text, NULL, day, part
-            FROM day_categories WHERE generation = (SELECT live FROM l) AND (money_in <> 0 OR money_out <> 0)
-            ORDER BY 1, 2, 3, 4, 5, 6, 8, 9
+            WITH l AS (SELECT live FROM projections WHERE name = 'money')
+            SELECT 'facts', to_jsonb(t) - 'generation' FROM facts t WHERE generation = (SELECT live FROM l)
+            UNION ALL
+            SELECT 'movements', to_jsonb(t) - 'generation' FROM movements t WHERE generation = (SELECT live FROM l)
+            UNION ALL
+            SELECT 'day_totals', to_jsonb(t) - 'generation' FROM day_totals t WHERE generation = (SELECT live FROM l)
+            UNION ALL
+            SELECT 'day_categories', to_jsonb(t) - 'generation' FROM day_categories t
+            WHERE generation = (SELECT live FROM l)
+            ORDER BY 1, 2
             """
         )
     }
 
-    /// Makes the projection again, to the end.
-    func rebuilds() async throws -> Rebuild? {
-        let begun = try await self.rebuild.begin()
-        let outcome = try await self.run(AnalyticsJob.rebuild, "\(begun.generation)") { try await self.rebuild($0) }
-        guard outcome == .done else { throw TestFailure("the rebuild ended with \(outcome)") }
-        return try await RebuildStore().last(on: self.work)
+    // MARK: Making it again
+
+    /// The operator of these tests.
+    private var order: OperatorOrder { OperatorOrder(name: "grace", reason: "a test") }
+
+    /// Begins to make the projection again.
+    func begin(_ replay: UUID, archiveFrom beginning: Date? = nil) async throws -> ProjectionRebuild {
+        try await self.service.ownOperations.projections.begin(
+            "money",
+            of: replay,
+            archiveFrom: beginning,
+            by: self.order
+        )
+    }
+
+    /// Sends some of the archive, in pages.
+    func send(_ replay: UUID, _ envelopes: some Collection<Data>) async throws {
+        var rest = Array(envelopes)
+        while !rest.isEmpty {
+            _ = try await self.service.ownOperations.projections.take(Array(rest.prefix(7)), for: "money", of: replay)
+            rest.removeFirst(min(7, rest.count))
+        }
+    }
+
+    /// Ends a rebuild.
+    func finish(_ replay: UUID) async throws -> RebuildEnd {
+        try await self.service.ownOperations.projections.finish("money", of: replay, by: self.order)
+    }
+
+    /// Gives a rebuild up.
+    func cancel(_ replay: UUID) async throws -> ProjectionRebuild {
+        try await self.service.ownOperations.projections.cancel("money", of: replay, by: self.order)
+    }
+
+    /// Makes the projection again from all that was said, to the end.
+    func rebuilds() async throws -> ProjectionRebuild {
+        let replay = self.ids.next()
+        _ = try await self.begin(replay)
+        try await self.send(replay, self.archive.withLock { $0 })
+        guard case .live(let rebuild) = try await self.finish(replay) else { throw TestFailure("it is not whole") }
+        return rebuild
+    }
+
+    /// Hears an event as the consumer does, inbox row and all; the archive has it too.
+    func hears<Payload: EventData>(
+        _ data: Payload,
+        about subject: UUID,
+        id: UUID? = nil,
+        isArchived: Bool = true
+    ) async throws {
+        let body = try self.said(data, about: subject, id: id)
+        if isArchived { self.archive.withLock { $0.append(body) } }
+        try await self.handles([body])
+    }
+
+    /// An event as it is published.
+    func said<Payload: EventData>(_ data: Payload, about subject: UUID, id: UUID? = nil) throws -> Data {
+        let attributes = EventAttributes(
+            id: id ?? self.ids.next(),
+            source: "test",
+            type: Payload.type,
+            majorVersion: Payload.majorVersion,
+            subject: subject.lowercased,
+            time: Timestamp.text(self.clock.now),
+            sequence: 1
+        )
+        return try EventEnvelope.body(
+            attributes,
+            dataJSON: String(decoding: try JSONEncoder().encode(data), as: UTF8.self)
+        )
+    }
+
+    /// Handles a batch as the consumer does.
+    func handles(_ bodies: [Data]) async throws {
+        try await self.service.consume(bodies)
     }
 }
 
@@ -186,7 +257,7 @@ extension AnalyticsWorld {
 
     /// Reads the words of a transfer.
     func readsWords(of transfer: UUID) async throws -> JobOutcome {
-        let words = ReadWords(database: self.work, facts: FactStore(), keys: self.keys)
+        let words = ReadWords(database: self.work, facts: FactStore(), money: Self.money, keys: self.keys)
         return try await self.run(AnalyticsJob.readWords, transfer.lowercased) { try await words($0) }
     }
 }
@@ -196,7 +267,8 @@ func withAnalytics(_ body: (AnalyticsWorld) async throws -> Void) async throws {
     try await withServiceDatabase(
         .analytics,
         migrations: try AnalyticsMigrations.all(),
-        handlers: AnalyticsHandlers.make(facts: FactStore(), people: CounterpartyStore())
+        handlers: AnalyticsHandlers.make(money: AnalyticsWorld.money, people: CounterpartyStore()),
+        projections: [AnalyticsWorld.money]
     ) { service in
         try await body(AnalyticsWorld(service: service))
     }

@@ -48,7 +48,7 @@ struct SubscriptionWorld: ServiceWorld {
     func give(_ plan: String = "plus", until: Date) async throws {
         let gift = try PlanGift(plan: plan, until: Timestamp.text(until), now: self.clock.now)
         try await self.work.transaction(cause: Cause()) { transaction in
-            try await GivePlan(subscriptions: self.subscriptions)(gift, to: self.ada, in: transaction)
+            try await GivePlan(subscriptions: self.subscriptions)(gift, to: self.ada, by: .grace, in: transaction)
         }
     }
 
@@ -130,6 +130,12 @@ struct SubscriptionWorld: ServiceWorld {
         self.clock.advance(by: .milliseconds(Int64(moment.timeIntervalSince(self.clock.now) * 1000) + 5))
         try await self.renew()
         try await self.lapse()
+    }
+
+    /// Moves the clock to the next morning in Lagos, for what must happen on one day.
+    func goesToMorning() async throws {
+        let tomorrow = LagosCalendar.day(of: self.clock.now).adding(days: 1)
+        try await self.goes(to: LagosCalendar.start(of: tomorrow).addingTimeInterval(9 * 3600))
     }
 
     /// Ends plans whose time is over.

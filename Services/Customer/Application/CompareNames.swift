@@ -1,0 +1,40 @@
+import Foundation
+import Messaging
+import Primitives
+import Sealing
+import ServiceKit
+
+/// Job: compares the holders of a user's bank accounts with the user's name anew.
+///
+/// Details can be corrected until they are verified: an account that was in the name given first may be in the name of
+/// nobody whom the provider then identifies.
+struct CompareNames: Sendable {
+    let database: EventDatabase
+    let users: CustomerUserStore
+    let beneficiaries: BeneficiaryStore
+    let keys: any DataKeys
+
+    /// Runs the job; its key is the user id.
+    func callAsFunction(_ job: Job) async throws -> JobOutcome {
+        guard let id = UserID(text: job.key), let user = try await self.users.find(id, as: nil, on: self.database)
+        else { return .cancelled(reason: "unknown_user") }
+        let details = try await OpenDetails(keys: self.keys)(user)
+        guard let key = try await self.keys.key(for: id) else { throw CustomerError.erased }
+        let remove = RemoveBeneficiary(users: self.users, beneficiaries: self.beneficiaries)
+        return try await self.database.transaction(cause: job.cause) { transaction in
+            // The event that brought newer details found this job running: it has to compare with them itself.
+            guard try await self.users.lock(id, in: transaction)?.authSequence == user.authSequence else {
+                return .again(reason: "details_changed", after: .zero)
+            }
+            for beneficiary in try await self.beneficiaries.all(id, in: transaction)
+            where beneficiary.status == .verified {
+                guard let name = beneficiary.accountName else { continue }
+                let holder = try key.text(in: name, field: Beneficiary.nameField, of: id)
+                guard !HolderName(holder).isName(of: details) else { continue }
+                try await remove(beneficiary.id, user: id, in: transaction)
+            }
+            try await job.finish(in: transaction)
+            return .done
+        }
+    }
+}
