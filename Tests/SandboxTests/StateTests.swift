@@ -47,6 +47,24 @@ struct StateTests {
         }
     }
 
+    @Test("a bank account is in the name that was given it, also after a restart")
+    func holder() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withSandbox(directory: directory) { sandbox in
+                let before = try await sandbox.client.verifyAccount(bank: "000013", number: "0123456789")
+                #expect(before?.contains("TESTPERSON") == true)
+                let path = "banks/accounts/0123456789/holder"
+                try await sandbox.control(.PUT, path, ["name": "INVENTED HOLDER"])
+                let refused = try await sandbox.send(.PUT, "/sandbox/banks/accounts/1/holder", ["name": "A"])
+                #expect(refused.status == 400)
+            }
+            try await withSandbox(directory: directory) { sandbox in
+                let named = try await sandbox.client.verifyAccount(bank: "000013", number: "0123456789")
+                #expect(named == "INVENTED HOLDER")
+            }
+        }
+    }
+
     @Test("a journal whose last line was cut off loses only that line")
     func tornJournal() async throws {
         try await withTemporaryDirectory { directory in

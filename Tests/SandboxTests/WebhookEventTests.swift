@@ -74,6 +74,21 @@ struct WebhookEventTests {
         #expect(event.fact == .identification(customerID: "3-anc_ind_cst", outcome))
     }
 
+    @Test("a rejected document is a fact about its customer, an approved one is none")
+    func documents() throws {
+        for (word, fact) in [
+            ("rejected", WebhookEvent.Fact.documentRejected(customerID: "3-anc_bus_cst")), ("approved", .other),
+        ] {
+            let event = try self.event(
+                """
+                {"id":"1-anc_et","type":"document.\(word)","relationships":{"document":{"data":{"id":"2-anc_doc"}},
+                "customer":{"data":{"id":"3-anc_bus_cst"}}}}
+                """
+            )
+            #expect(event.fact == fact)
+        }
+    }
+
     @Test("a payment is named inline or by relationship")
     func payments() throws {
         let inline = try self.event(

@@ -7,7 +7,7 @@ extension AnchorRoutes {
         group.get("payments/verify-account/:bank/:number") { _, context in
             let bank = try SandboxBank.find(context.text("bank")).orNotFound("Bank")
             let number = context.text("number")
-            let name = try SandboxBank.accountName(bank: bank, number: number).orNotFound("Account")
+            let name = try provider.store.read { $0.holder(of: number) }.orNotFound("Account")
             let attributes: [String: JSON] = [
                 "accountName": .string(name), "accountNumber": .string(number), "bank": bank.inline,
             ]

@@ -11,6 +11,7 @@ struct AnchorRoutes: Sendable {
             .add(middleware: KeyMiddleware(apiKey: self.apiKey))
             .add(middleware: FaultMiddleware(provider: self.provider))
         self.addCustomers(to: group)
+        self.addDocuments(to: group)
         self.addAccounts(to: group)
         self.addCounterparties(to: group)
         self.addTransfers(to: group)

@@ -59,6 +59,7 @@ final class Provider: Service {
             case .settleTransfer(let id): try self.perform { $0.endTransfer(id) }
             case .reverseTransfer(let id): try self.perform { $0.reverseTransfer(id) }
             case .endVerification(let id): try self.perform { $0.endVerification(id) }
+            case .reviewDocuments(let id): try self.perform { $0.reviewDocuments(id) }
             case .numberAccount(let id): try self.perform { $0.numberAccount(id) }
             case .settleInbound(let id): try self.perform { $0.settleInbound(id) }
             case .deliver(let event): self.sender.enqueue(event)

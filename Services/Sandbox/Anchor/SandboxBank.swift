@@ -18,12 +18,13 @@ struct SandboxBank: Sendable {
         Self.all.first { $0.nipCode == codeOrID || $0.id == codeOrID }
     }
 
-    /// The name a bank gives for a number; nil where there is no account.
+    /// The name a bank gives for a number where tests have said nothing; nil where there is no account.
     ///
-    /// Numbers that end in 0000 are nobody's: an invention of this stand-in.
-    static func accountName(bank: SandboxBank, number: String) -> String? {
+    /// Inventions of this stand-in: numbers that end in 0000 are nobody's, those that end in 9989 somebody else's, and
+    /// every other account is in the names of all whom tests invent, since it is not said who asks.
+    static func accountName(of number: String) -> String? {
         guard number.utf8.count == 10, number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), !number.hasSuffix("0000")
         else { return nil }
-        return "SANDBOX HOLDER \(number.suffix(4))"
+        return number.hasSuffix("9989") ? "SOMEBODY ELSE" : "ADA ADAEZE BOLA OKONKWO TESTPERSON OF INVENTED SHOP"
     }
 }

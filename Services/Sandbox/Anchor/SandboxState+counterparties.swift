@@ -8,7 +8,7 @@ extension SandboxState {
         let number = try fields.digits("accountNumber", count: 10)
         var name = try fields.text("accountName")
         if fields.json["verifyName"]?.flag == true {
-            guard let verified = SandboxBank.accountName(bank: bank, number: number) else {
+            guard let verified = self.holder(of: number) else {
                 throw .badRequest("Account could not be verified")
             }
             name = verified
@@ -26,6 +26,9 @@ extension SandboxState {
         self.record(.counterparty(counterparty))
         return counterparty
     }
+
+    /// The name a bank gives for a number; nil where there is no account.
+    func holder(of number: String) -> String? { self.holders[number] ?? SandboxBank.accountName(of: number) }
 
     private func bank(of document: Document) throws(Refusal) -> SandboxBank {
         let linked = document.relationships.json["bank"]?["data"]?["id"]?.text

@@ -92,6 +92,9 @@ extension SandboxState {
         for customer in self.customers.values where customer.plan != nil {
             self.follow(after: self.switches.kycDelayMs, .endVerification(customerID: customer.id))
         }
+        for customer in self.documentsByCustomer.keys {
+            self.follow(after: self.switches.kycDelayMs, .reviewDocuments(customerID: customer))
+        }
         for account in self.accounts.values where !account.isNumbered {
             self.follow(after: self.switches.accountNumberDelayMs, .numberAccount(id: account.id))
         }

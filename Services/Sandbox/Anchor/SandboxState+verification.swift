@@ -62,17 +62,17 @@ extension SandboxState {
         guard let customer = self.customers[id], plan != .never else { return }
         self.record(.verificationEnded(customerID: id, plan: plan))
         var attributes: [String: JSON] = [:]
+        var relationships: [String: JSON] = ["customer": .link(id, customer.type)]
         if plan == .awaitingDocument {
-            attributes["requiredDocuments"] = [
-                ["type": "RC_NUMBER", "description": "Registration number"],
-                ["type": "PROOF_OF_ADDRESS", "description": "Proof of address"],
+            let wanted = self.requireDocuments(of: customer)
+            attributes["requiredDocuments"] = .array(
+                wanted.map { ["type": .string($0.type), "description": .string($0.type)] }
+            )
+            relationships["documents"] = [
+                "data": .array(wanted.map { ["id": .string($0.id), "type": "Document"] })
             ]
         }
-        self.emit(
-            "customer.identification.\(plan.rawValue)",
-            about: id,
-            ["customer": .link(id, customer.type)],
-            attributes: attributes
-        )
+        if plan == .approved { self.approveDocuments(of: customer) }
+        self.emit("customer.identification.\(plan.rawValue)", about: id, relationships, attributes: attributes)
     }
 }

@@ -19,6 +19,15 @@ extension ControlRoutes {
             let id = context.text("id")
             return Response.json(try provider.perform { try $0.fund(id, order) }, status: .created)
         }
+        group.put("banks/accounts/:number/holder") { request, context in
+            let number = context.text("number")
+            guard number.utf8.count == 10, number.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+                throw Refusal.badRequest("an account number has ten digits")
+            }
+            let name = try await request.fields().text("name")
+            try provider.perform { $0.record(.holderNamed(number: number, name: name)) }
+            return Response.json(["status": "ok"])
+        }
         group.post("payments/:id/settle") { _, context in
             let id = context.text("id")
             let payment = try provider.perform { state in
@@ -48,6 +57,22 @@ extension ControlRoutes {
                 return single(state.resource(transfer))
             }
             return Response.json(json)
+        }
+    }
+
+    /// What people at the provider decide about customers.
+    func addCustomers(to group: RouterGroup<SandboxContext>) {
+        let provider = self.provider
+        group.get("customers/:id/documents") { _, context in
+            let id = context.text("id")
+            let documents = provider.store.read { $0.documents(of: id) }
+            return Response.json(["data": .array(documents.map(\.report))])
+        }
+        group.post("customers/:id/documents/:document") { request, context in
+            let (id, document) = (context.text("id"), context.text("document"))
+            let outcome = try await request.fields().word("outcome", of: ["approved", "rejected"])
+            try provider.perform { try $0.decideDocument(document, of: id, isApproved: outcome == "approved") }
+            return Response.json(["status": "ok"])
         }
         group.post("customers/:id/verification") { request, context in
             let id = context.text("id")

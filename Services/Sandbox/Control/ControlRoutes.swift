@@ -15,6 +15,7 @@ struct ControlRoutes: Sendable {
         self.addSwitches(to: group)
         self.addFaults(to: group)
         self.addMoney(to: group)
+        self.addCustomers(to: group)
         self.addLog(to: group)
         self.addWebhooks(to: group)
         self.addPushes(to: group)

@@ -6,7 +6,7 @@ import NIOCore
 
 /// A request's context: also the channel, so that a fault can close it.
 struct SandboxContext: RequestContext {
-    static let maximumBodyBytes = 1024 * 1024
+    static let maximumBodyBytes = 8 * 1024 * 1024
 
     var coreContext: CoreRequestContextStorage
     let channel: any Channel

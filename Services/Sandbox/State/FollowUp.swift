@@ -4,6 +4,7 @@ struct FollowUp: Sendable {
         case settleTransfer(id: String)
         case reverseTransfer(id: String)
         case endVerification(customerID: String)
+        case reviewDocuments(customerID: String)
         case numberAccount(id: String)
         case settleInbound(id: String)
         case deliver(Event)

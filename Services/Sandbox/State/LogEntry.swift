@@ -6,6 +6,7 @@ struct LogEntry: Sendable {
     enum Kind: String, Sendable {
         case customer
         case verification
+        case document
         case account
         case counterparty
         case counterpartyRemoved = "counterparty_removed"

@@ -36,6 +36,17 @@ enum VerificationPlan: String, Codable, Sendable {
     }
 }
 
+/// A document that is wanted of a customer, or was handed in; of its content only the hash is kept.
+struct RequiredDocument: Codable, Sendable {
+    var id: String
+    var customerID: String
+    var type: String
+    var isText: Bool
+    var isSubmitted = false
+    var isVerified = false
+    var digest: String?
+}
+
 /// A deposit account.
 ///
 /// `available` is `ledger - hold`.

@@ -17,11 +17,18 @@ extension SandboxState {
             self.customers[id]?.verification = plan.status
             self.customers[id]?.plan = nil
             self.note(.verification, id, status: plan.rawValue)
+        case .documentsRequired(let documents): for document in documents { self.add(document) }
+        case .documentSubmitted(let id, let digest, let size, let at):
+            self.submit(id, digest: digest, size: size, at: at)
+        case .documentDecided(let id, let isApproved):
+            self.documents[id]?.isVerified = isApproved
+            self.documents[id]?.isSubmitted = isApproved
         case .account(let account): self.add(account)
         case .accountNumbered(let id): self.accounts[id]?.isNumbered = true
         case .accountFrozen(let id, let isFrozen): self.accounts[id]?.isFrozen = isFrozen
         case .counterparty(let counterparty): self.add(counterparty)
         case .counterpartyRemoved(let id): self.removeCounterparty(id)
+        case .holderNamed(let number, let name): self.holders[number] = name
         case .transferAccepted(let transfer): self.add(transfer)
         case .transferSettled(let id, let status, let reason, let at):
             self.settle(id, status, reason, at: at)
