@@ -26,11 +26,12 @@ struct Caller: Sendable {
     ///
     /// - Throws: `Failure` when nobody answers in time; every status is an answer.
     func send(_ call: Call) async throws(Failure) -> Answer {
-        var request = HTTPClientRequest(url: self.endpoints.address(of: call.destination) + call.path)
+        let address = try self.endpoints.address(of: call.destination)
+        var request = HTTPClientRequest(url: address + call.path)
         request.method = HTTPMethod(rawValue: call.method)
         for (name, value) in call.headers { request.headers.add(name: name, value: value) }
         if case .internalPort = call.destination {
-            request.headers.add(name: "Authorization", value: "Bearer \(self.endpoints.internalToken)")
+            request.headers.add(name: "Authorization", value: "Bearer \(try self.endpoints.internalToken)")
         }
         if !call.body.isEmpty {
             request.headers.add(name: "Content-Type", value: "application/json")
@@ -44,10 +45,10 @@ struct Caller: Sendable {
                 requestID: response.headers.first(name: "X-Request-Id").flatMap { UUID(text: $0) },
                 isReplay: response.headers.first(name: "Idempotency-Replayed") == "true",
                 body: Array(body.readableBytesView),
+                nextCursor: response.headers.first(name: "Transfa-Next"),
                 line: call.line
             )
         } catch {
-            let address = self.endpoints.address(of: call.destination)
             throw Failure("\(call.line) got no answer from \(address), see the log of that service (\(error)).")
         }
     }

@@ -9,8 +9,10 @@ enum Destination: Hashable, Sendable {
     /// The stand-in for the outside world.
     case sandbox
 
-    static let all: [Destination] =
-        ServiceName.allCases.flatMap { [.service($0), .internalPort($0)] } + [.sandbox]
+    /// The variables of all that can be called.
+    static let variables = Set(
+        (ServiceName.allCases.flatMap { [Destination.service($0), .internalPort($0)] } + [.sandbox]).map(\.variable)
+    )
 
     /// The environment variable with its address.
     var variable: String {

@@ -2,30 +2,38 @@
 struct Endpoints: Sendable {
     private static let tokenVariable = "INTERNAL_TOKEN"
 
-    let internalToken: String
-    private let addresses: [Destination: String]
+    private let environment: [String: String]
 
     /// Reads `<SERVICE>_URL`, `<SERVICE>_INTERNAL_URL`, `SANDBOX_URL` and `INTERNAL_TOKEN`.
+    ///
+    /// What is missing is missed when it is needed; an address that is none is refused at once.
     init(environment: [String: String]) throws(Failure) {
-        var addresses: [Destination: String] = [:]
-        for destination in Destination.all {
-            let address = try Self.value(destination.variable, environment)
-            addresses[destination] = address.hasSuffix("/") ? String(address.dropLast()) : address
+        for (name, value) in environment where name.hasSuffix("_URL") && Destination.variables.contains(name) {
+            guard value.isEmpty || value.hasPrefix("http://") || value.hasPrefix("https://") else {
+                throw Failure(
+                    "The environment variable \(name) is no address: it begins with neither http:// nor https://."
+                )
+            }
         }
-        self.addresses = addresses
-        self.internalToken = try Self.value(Self.tokenVariable, environment)
+        self.environment = environment
+    }
+
+    /// What the internal ports ask for.
+    var internalToken: String {
+        get throws(Failure) { try self.value(Self.tokenVariable) }
     }
 
     /// The address without a slash at its end.
-    func address(of destination: Destination) -> String {
-        guard let address = self.addresses[destination] else {
-            preconditionFailure("every destination was read from the environment")
-        }
-        return address
+    func address(of destination: Destination) throws(Failure) -> String {
+        let address = try self.value(destination.variable)
+        return address.hasSuffix("/") ? String(address.dropLast()) : address
     }
 
-    private static func value(_ name: String, _ environment: [String: String]) throws(Failure) -> String {
-        guard let value = environment[name], !value.isEmpty else {
+    /// Whether there is an address: not everybody runs a sandbox.
+    func knows(_ destination: Destination) -> Bool { self.environment[destination.variable]?.isEmpty == false }
+
+    private func value(_ name: String) throws(Failure) -> String {
+        guard let value = self.environment[name], !value.isEmpty else {
             throw Failure("The environment variable \(name) is missing; scripts/run writes it to .run/transfactl.env.")
         }
         return value

@@ -5,29 +5,33 @@ import Contracts
 struct HealthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health",
-        abstract: "Asks every service and the sandbox whether it is ready."
+        abstract: "Asks every service, and the sandbox where there is one, whether it is ready.",
+        discussion: "Exit code 1: one is not ready; 2: one does not answer."
     )
 
     @OptionGroup var output: OutputOptions
 
+    @Argument(help: "The services; all of them, and the sandbox, when none is named.")
+    var services: [ServiceArgument] = []
+
     func run() async throws {
-        let report = self.output.report
-        let isHealthy = try await Caller.with(try report.endpoints()) { caller in
-            for service in ServiceName.allCases {
-                await self.check(.get(.internalPort(service), "/health/ready"), service.rawValue, caller, report)
+        try await self.output.reporting { caller, report throws(Failure) in
+            for service in self.services.orAll {
+                await Self.check(.get(.internalPort(service), "/health/ready"), service.rawValue, caller, report)
             }
-            await self.check(.get(.sandbox, "/sandbox/health"), "sandbox", caller, report)
-            return report.finish()
+            if self.services.isEmpty, caller.endpoints.knows(.sandbox) {
+                await Self.check(.get(.sandbox, "/sandbox/health"), "sandbox", caller, report)
+            }
         }
-        guard isHealthy else { throw ExitCode.failure }
     }
 
-    private func check(_ call: Call, _ name: String, _ caller: Caller, _ report: Report) async {
-        do {
+    private static func check(_ call: Call, _ name: String, _ caller: Caller, _ report: Report) async {
+        do throws(Failure) {
             let answer = try await caller.send(call)
-            report.check("\(name) is ready", answer.status == 200, "status \(answer.status)")
+            let said = answer.status == 200 ? "" : " \(Excerpt.of(answer.body))"
+            report.check("\(name) is ready", answer.status == 200, "status \(answer.status)\(said)")
         } catch {
-            report.check("\(name) is ready", false, "\(error)")
+            report.unreachable("\(name) is ready", error)
         }
     }
 }

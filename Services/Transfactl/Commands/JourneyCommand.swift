@@ -19,21 +19,20 @@ struct JourneyCommand: AsyncParsableCommand {
 
     func run() async throws {
         let report = self.output.report
-        let endpoints = try report.endpoints()
-        let isWhole = try await Caller.with(endpoints) { caller in
+        let code = try await Caller.with(try report.endpoints()) { caller in
             await self.drive(Stage(caller: caller, report: report, patience: .seconds(self.waitSeconds)))
         }
-        guard isWhole else { throw ExitCode.failure }
+        guard code == .success else { throw code }
     }
 
-    /// Whether it came to its end and every check held.
-    private func drive(_ stage: Stage) async -> Bool {
+    /// A journey that does not come to its end is not as it should be, whatever stopped it.
+    private func drive(_ stage: Stage) async -> ExitCode {
         do {
             try await Journey(stage: stage).run()
             return stage.report.finish()
         } catch {
             stage.report.failed(error)
-            return false
+            return Exit.wrong
         }
     }
 }

@@ -6,8 +6,58 @@ struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
         abstract: "What services have published.",
-        subcommands: [Resend.self]
+        subcommands: [Status.self, Resend.self]
     )
+
+    /// `transfactl outbox status`: how far publishing is behind.
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "status",
+            abstract: "How many events wait to be published, and how long the oldest has; fails when that is too long."
+        )
+
+        @OptionGroup var output: OutputOptions
+
+        @Argument(help: "The services; all of them when none is named.")
+        var services: [ServiceArgument] = []
+
+        @Option(help: "The most seconds that an event may wait, 1 to 86400.")
+        var behind = 60
+
+        private struct Outbox: Decodable {
+            let unsent: Int64
+            let oldest: Double
+
+            private enum CodingKeys: String, CodingKey {
+                case unsent
+                case oldest = "oldest_unsent_seconds"
+            }
+        }
+
+        func validate() throws {
+            guard (1...86_400).contains(self.behind) else { throw ValidationError("--behind is from 1 to 86400") }
+        }
+
+        func run() async throws {
+            try await self.output.reporting { caller, report throws(Failure) in
+                for service in self.services.orAll {
+                    await self.look(at: service, caller, report)
+                }
+            }
+        }
+
+        private func look(at service: ServiceName, _ caller: Caller, _ report: Report) async {
+            let what = "\(service.rawValue) publishes in time"
+            do throws(Failure) {
+                let answer = try await caller.send(.get(.internalPort(service), "/internal/ops/outbox")).expecting()
+                let outbox = try answer.decode(Outbox.self)
+                let figures = "\(outbox.unsent) unsent, the oldest for \(Int64(outbox.oldest)) s"
+                report.check(what, outbox.oldest <= Double(self.behind), figures)
+            } catch {
+                report.unreachable(what, error)
+            }
+        }
+    }
 
     /// `transfactl outbox resend`: publishes again; consumers drop what they have handled.
     struct Resend: AsyncParsableCommand {
@@ -20,42 +70,34 @@ struct OutboxCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         @Argument(help: "The services that publish again; all of them when none is named.")
-        var services: [String] = []
+        var services: [ServiceArgument] = []
 
         @Option(help: "How far back, 1 to 10080 (a week).")
         var minutes: Int
 
+        @OptionGroup var acting: OperatorOptions
+
         private struct Order: Encodable {
             let minutes: Int
+            let reason: String
         }
 
         func validate() throws {
             guard (1...10_080).contains(self.minutes) else { throw ValidationError("--minutes is from 1 to 10080") }
-            for name in self.services where ServiceName(rawValue: name) == nil {
-                throw ValidationError("there is no service \(name)")
-            }
         }
 
         func run() async throws {
-            let report = self.output.report
-            let named = self.services.compactMap { ServiceName(rawValue: $0) }
-            let isDone = try await Caller.with(try report.endpoints()) { caller in
-                for service in named.isEmpty ? ServiceName.allCases : named {
-                    await self.resend(service, caller, report)
+            let order = Order(minutes: self.minutes, reason: self.acting.reason)
+            try await self.output.reporting { caller, report throws(Failure) in
+                for service in self.services.orAll {
+                    let call = try Call.post(.internalPort(service), "/internal/ops/outbox/resend", order)
+                    let what = "\(service.rawValue) publishes again"
+                    do throws(Failure) {
+                        report.act(what, try await caller.send(call.inName(of: self.acting.name)))
+                    } catch {
+                        report.unreachable(what, error)
+                    }
                 }
-                return report.finish()
-            }
-            guard isDone else { throw ExitCode.failure }
-        }
-
-        private func resend(_ service: ServiceName, _ caller: Caller, _ report: Report) async {
-            let what = "\(service.rawValue) publishes again"
-            do {
-                let order = Order(minutes: self.minutes)
-                let answer = try await caller.send(.post(.internalPort(service), "/internal/ops/outbox/resend", order))
-                report.check(what, answer.status == 200, String(decoding: answer.body, as: UTF8.self))
-            } catch {
-                report.check(what, false, "\(error)")
             }
         }
     }

@@ -7,4 +7,21 @@ struct OutputOptions: ParsableArguments {
 
     /// A report in the form asked for.
     var report: Report { Report(form: self.isJSON ? .json : .text) }
+
+    /// Calls services and reports what they say.
+    ///
+    /// - Throws: The exit code, unless every check holds.
+    func reporting(_ body: (Caller, Report) async throws(Failure) -> Void) async throws {
+        let report = self.report
+        let code = try await Caller.with(try report.endpoints()) { caller in
+            do throws(Failure) {
+                try await body(caller, report)
+            } catch {
+                report.failed(error)
+                return Exit.refused
+            }
+            return report.finish()
+        }
+        guard code == .success else { throw code }
+    }
 }

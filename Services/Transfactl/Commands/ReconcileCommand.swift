@@ -1,113 +1,49 @@
 import ArgumentParser
 import Contracts
 
-/// `transfactl reconcile`: compares the provider's books with ours; fails while a break is open.
+/// `transfactl reconcile`: the provider's books and ours.
 struct ReconcileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reconcile",
-        abstract: "Compares the provider's books with ours.",
-        discussion: """
-            Prints what differs. A difference is suspected until it is found again 15 minutes later, which happens by \
-            itself; the exit code is 1 while one is open.
-            """
+        abstract: "The provider's books and ours.",
+        subcommands: [ReconcileLook.self, Note.self],
+        defaultSubcommand: ReconcileLook.self
     )
 
-    @OptionGroup var output: OutputOptions
+    /// `transfactl reconcile note <break>`.
+    struct Note: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Writes down what was found out about an open break.",
+            discussion: "Notes are never changed, change no balance and close no break."
+        )
 
-    @Option(help: "Only the account of this user (a UUID); without it all accounts.")
-    var user: UUIDText?
+        @OptionGroup var output: OutputOptions
 
-    @Option(help: "The most seconds to wait for the looks.")
-    var wait = 60
+        @Argument(help: "The number that the look shows, without #.")
+        var number: Int64
 
-    @Flag(help: "Only print what is known, without looking again.")
-    var known = false
+        @Option(help: "What was found out, in one line.")
+        var text: String
 
-    private struct Order: Encodable {
-        let user: String?
+        @Option(name: .customLong("operator"), help: "Who found it out.")
+        var operatorName: String
 
-        private enum CodingKeys: String, CodingKey {
-            case user = "user_id"
+        private struct Order: Encodable {
+            let text: String
         }
-    }
 
-    private struct Asked: Decodable {
-        let accounts: Int
-    }
+        func validate() throws {
+            guard self.number > 0 else { throw ValidationError("breaks are numbered from 1") }
+        }
 
-    private struct Breaks: Decodable {
-        struct Break: Decodable {
-            let account: String
-            let kind: String
-            let key: String
-            let ours: String?
-            let theirs: String?
-            let state: String
-            let firstSeen: String
-
-            private enum CodingKeys: String, CodingKey {
-                case account, kind, key, ours, theirs, state
-                case firstSeen = "first_seen"
+        func run() async throws {
+            let path = "/internal/reconciliations/breaks/\(self.number)/notes"
+            let call = try Call.post(.internalPort(.transaction), path, Order(text: self.text))
+                .inName(of: self.operatorName)
+            try await self.output.reporting { caller, report throws(Failure) in
+                let answer = try await caller.send(call)
+                report.act("it is written down", answer)
             }
-        }
-
-        let breaks: [Break]
-        let open: Int
-        let waiting: Int
-    }
-
-    func validate() throws {
-        guard (1...3600).contains(self.wait) else { throw ValidationError("--wait is from 1 to 3600") }
-    }
-
-    func run() async throws {
-        let report = self.output.report
-        let isGood = try await Caller.with(try report.endpoints()) { caller in
-            do throws(Failure) {
-                try await self.reconcile(caller, report)
-            } catch {
-                report.failed(error)
-                return false
-            }
-            return report.finish()
-        }
-        guard isGood else { throw ExitCode.failure }
-    }
-
-    private func reconcile(_ caller: Caller, _ report: Report) async throws(Failure) {
-        if !self.known {
-            let order = Order(user: self.user?.text)
-            let answer = try await caller.send(.post(.internalPort(.transaction), "/internal/reconciliations", order))
-            guard answer.status == 202 else { throw Failure("\(answer.line) was answered \(answer.status).") }
-            report.note("looking at \(try answer.decode(Asked.self).accounts) accounts")
-        }
-        let found = try await self.found(caller)
-        for entry in found.breaks {
-            let sides = "ours \(entry.ours ?? "nothing"), theirs \(entry.theirs ?? "nothing")"
-            let text = "\(entry.account) \(entry.key): \(sides), since \(entry.firstSeen)"
-            if entry.state == "open" {
-                report.check("\(entry.kind) is settled", false, text)
-            } else {
-                report.note("suspected \(entry.kind): \(text)")
-            }
-        }
-        report.check("no break is open", found.open == 0, "\(found.open) open, \(found.breaks.count) known")
-    }
-
-    /// What is known once all looks that were asked for are done.
-    private func found(_ caller: Caller) async throws(Failure) -> Breaks {
-        let query = self.user.map { "?user_id=\($0.text)" } ?? ""
-        let call = Call.get(.internalPort(.transaction), "/internal/reconciliations/breaks" + query)
-        let deadline = ContinuousClock.now + .seconds(self.wait)
-        while true {
-            let answer = try await caller.send(call)
-            guard answer.status == 200 else { throw Failure("\(answer.line) was answered \(answer.status).") }
-            let found = try answer.decode(Breaks.self)
-            if found.waiting == 0 || self.known { return found }
-            guard ContinuousClock.now < deadline else {
-                throw Failure("After \(self.wait) s \(found.waiting) accounts are still to be looked at.")
-            }
-            try? await Task.sleep(for: .milliseconds(200))
         }
     }
 }

@@ -2,13 +2,13 @@ import ArgumentParser
 import Foundation
 
 extension Report {
-    /// The addresses from the environment; what is missing there ends the command.
+    /// The addresses from the environment; a bad one ends the command.
     func endpoints() throws -> Endpoints {
-        do {
+        do throws(Failure) {
             return try Endpoints(environment: ProcessInfo.processInfo.environment)
         } catch {
             self.failed(error)
-            throw ExitCode.failure
+            throw Exit.refused
         }
     }
 }

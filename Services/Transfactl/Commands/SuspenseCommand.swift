@@ -47,9 +47,8 @@ struct SuspenseCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            try await SuspenseCommand.report(self.output) { caller, report throws(Failure) in
-                let answer = try await caller.send(.get(.internalPort(.transaction), "/internal/suspense"))
-                guard answer.status == 200 else { throw Failure("\(answer.line) was answered \(answer.status).") }
+            try await self.output.reporting { caller, report throws(Failure) in
+                let answer = try await caller.send(.get(.internalPort(.transaction), "/internal/suspense")).expecting()
                 let waiting = try answer.decode([Money].self)
                 for money in waiting { report.note(money.text) }
                 report.check("what is in suspense is listed", true, "\(waiting.count) entries")
@@ -135,28 +134,11 @@ struct SuspenseCommand: AsyncParsableCommand {
         _ operatorName: String,
         _ output: OutputOptions
     ) async throws {
-        let call = try Call.post(.internalPort(.transaction), path, order).adding("Transfa-Operator", operatorName)
-        try await Self.report(output) { caller, report throws(Failure) in
+        let call = try Call.post(.internalPort(.transaction), path, order).inName(of: operatorName)
+        try await output.reporting { caller, report throws(Failure) in
             let answer = try await caller.send(call)
-            report.check("it is done", (200...299).contains(answer.status), Excerpt.of(answer.body))
+            report.act("it is done", answer)
         }
-    }
-
-    private static func report(
-        _ output: OutputOptions,
-        _ body: (Caller, Report) async throws(Failure) -> Void
-    ) async throws {
-        let report = output.report
-        let isGood = try await Caller.with(try report.endpoints()) { caller in
-            do throws(Failure) {
-                try await body(caller, report)
-            } catch {
-                report.failed(error)
-                return false
-            }
-            return report.finish()
-        }
-        guard isGood else { throw ExitCode.failure }
     }
 }
 

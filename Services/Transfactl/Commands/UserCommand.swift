@@ -1,7 +1,5 @@
 import ArgumentParser
 import Contracts
-import Foundation
-import Primitives
 
 /// `transfactl user`: what operators do about one person.
 struct UserCommand: AsyncParsableCommand {
@@ -22,37 +20,22 @@ struct UserCommand: AsyncParsableCommand {
         @OptionGroup var output: OutputOptions
 
         @Argument(help: "The user's id.")
-        var user: String
+        var user: UUIDText
 
         @Option(help: "The user's id once more: what is erased is erased for ever.")
-        var confirm: String
+        var confirm: UUIDText
 
-        private struct NoBody: Encodable {}
+        @OptionGroup var acting: OperatorOptions
 
         func validate() throws {
-            guard UUID(text: self.user) != nil else { throw ValidationError("a user id is a UUID") }
-            guard self.confirm.lowercased() == self.user.lowercased() else {
-                throw ValidationError("--confirm is not the user's id")
-            }
+            guard self.confirm.text == self.user.text else { throw ValidationError("--confirm is not the user's id") }
         }
 
         func run() async throws {
-            let report = self.output.report
-            let isDone = try await Caller.with(try report.endpoints()) { caller in
-                await self.erase(caller, report)
-                return report.finish()
-            }
-            guard isDone else { throw ExitCode.failure }
-        }
-
-        private func erase(_ caller: Caller, _ report: Report) async {
-            let what = "the data key of \(self.user.lowercased()) is destroyed"
-            do {
-                let path = "/internal/users/\(self.user.lowercased())/erase"
-                let answer = try await caller.send(.post(.internalPort(.auth), path, NoBody()))
-                report.check(what, answer.status == 204, answer.status == 204 ? "" : "answered \(answer.status)")
-            } catch {
-                report.check(what, false, "\(error)")
+            let path = "/internal/users/\(self.user.text)/erase"
+            let call = try Call.post(.internalPort(.auth), path, self.acting.order).inName(of: self.acting.name)
+            try await self.output.reporting { caller, report throws(Failure) in
+                report.act("the data key of \(self.user.text) is destroyed", try await caller.send(call))
             }
         }
     }

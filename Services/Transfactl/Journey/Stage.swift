@@ -8,7 +8,7 @@ struct Stage {
     /// Tokens live for a minute; the services allow five seconds of skew.
     private static let tokenAge = Duration.seconds(40)
     /// The origin that scripts/run tells the services to accept.
-    private static let authorizedParty = "https://app.sandbox.transfa.test"
+    static let authorizedParty = "https://app.sandbox.transfa.test"
 
     let caller: Caller
     let report: Report

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Contracts
 import Foundation
 import Primitives
@@ -13,6 +14,8 @@ final class Report {
     private var steps = 0
     private var checks = 0
     private var failedChecks = 0
+    private var refusals = 0
+    private var missing = 0
 
     init(form: Form) { self.form = form }
 
@@ -63,13 +66,31 @@ final class Report {
         self.write(line) { "   \(holds ? "ok    " : "FAILED") \(name): \(figures)" }
     }
 
+    /// Something that was ordered, and what came back; a refusal is worse than a check that does not hold.
+    func act(_ name: String, _ answer: Answer) {
+        let isDone = (200...299).contains(answer.status)
+        if answer.isAboutNothing {
+            self.missing += 1
+        } else if !isDone {
+            self.refusals += 1
+        }
+        let said = answer.body.isEmpty ? "" : " \(Excerpt.of(answer.body))"
+        self.check(name, isDone, "status \(answer.status)\(said)")
+    }
+
+    /// Something that was ordered or asked and could not be.
+    func unreachable(_ name: String, _ failure: Failure) {
+        self.refusals += 1
+        self.check(name, false, failure.description)
+    }
+
     /// It could not go on.
     func failed(_ failure: Failure) {
         self.write(ReportLine(.failure, text: failure.description)) { "\nFAILED: \(failure.description)" }
     }
 
-    /// Sums up; whether every check held.
-    func finish() -> Bool {
+    /// Sums up, and says how the command ends.
+    func finish() -> ExitCode {
         var line = ReportLine(.result)
         line.checks = self.checks
         line.failedChecks = self.failedChecks
@@ -78,7 +99,9 @@ final class Report {
             self.failedChecks == 0
                 ? "\nAll \(self.checks) checks hold." : "\nFAILED: \(self.failedChecks) of \(self.checks) checks."
         }
-        return self.failedChecks == 0
+        guard self.refusals == 0 else { return Exit.refused }
+        guard self.missing == 0 else { return Exit.notFound }
+        return self.failedChecks == 0 ? .success : Exit.wrong
     }
 
     private func write(_ line: ReportLine, text: () -> String) {

@@ -1,0 +1,137 @@
+import Contracts
+import Foundation
+import ServiceKit
+
+/// What console is told beyond what every service is.
+struct ConsoleConfiguration: Sendable {
+    /// How many days of events are kept.
+    let retention: Int
+    /// Whether it reads the event log; an archive for debugging is filled from a file.
+    let readsLog: Bool
+    /// The internal ports of the services; console's own is among them.
+    let addresses: [ServiceName: String]
+    /// Their bearer token.
+    let token: String
+    /// Who may sign in to the page with a token of their own.
+    let operators: OperatorTokens
+    /// The role that lets users of the identity provider sign in to the page.
+    let operatorRole: Identity.Organization?
+    /// How long a session on the page lasts.
+    let sessionLifetime: Duration
+
+    static let operatorsSetting = SettingKey(
+        "OPERATOR_TOKENS",
+        .list,
+        optional: true,
+        secret: true,
+        "who may sign in to the page: name:SHA-256 of the token in hexadecimal, of each operator"
+    )
+    static let roleSetting = SettingKey(
+        "OPERATOR_ROLE",
+        .text,
+        optional: true,
+        "role at the identity provider that may sign in to the page: organization/role; needs CLERK_*"
+    )
+    static let sessionSetting = SettingKey(
+        "OPERATOR_SESSION_MINUTES",
+        .integer(1...1440),
+        default: "60",
+        "how long a session on the page lasts"
+    )
+    static let retentionSetting = SettingKey(
+        "ARCHIVE_RETENTION_DAYS",
+        .integer(1...3650),
+        default: "90",
+        "how many days of events the archive keeps"
+    )
+    static let readsLogSetting = SettingKey(
+        "ARCHIVE_READS_LOG",
+        .flag,
+        default: "true",
+        "false: events come from `transfactl events import` alone"
+    )
+    static let tokenSetting = SettingKey(
+        "SERVICES_INTERNAL_TOKEN",
+        .text,
+        optional: true,
+        secret: true,
+        "bearer token of the services' internal ports; INTERNAL_TOKEN if not set"
+    )
+
+    /// The setting with the internal port of a service.
+    static func addressSetting(_ service: ServiceName) -> SettingKey {
+        SettingKey(
+            "\(service.rawValue.uppercased())_INTERNAL_URL",
+            .url(["http", "https"]),
+            optional: true,
+            "internal port of \(service.rawValue); without it its outbox cannot fill gaps"
+        )
+    }
+
+    /// All settings of console's own.
+    static let keys =
+        [
+            Self.retentionSetting, Self.readsLogSetting, Self.tokenSetting, Self.operatorsSetting, Self.roleSetting,
+            Self.sessionSetting,
+        ] + ServiceName.allCases.map(Self.addressSetting)
+
+    /// Reads them.
+    init(_ reader: SettingsReader, ownToken: String) throws(ConfigurationProblem) {
+        self.retention = try reader.integer(Self.retentionSetting)
+        self.readsLog = try reader.flag(Self.readsLogSetting)
+        self.token = try reader.optionalText(Self.tokenSetting) ?? ownToken
+        let operators = try reader.list(Self.operatorsSetting)
+        do throws(OperatorTokens.Malformed) {
+            self.operators = try OperatorTokens(operators)
+        } catch {
+            throw SettingsReader.problem(
+                Self.operatorsSetting,
+                "must be name:64 hexadecimal digits, separated by commas, each name and token once"
+            )
+        }
+        self.operatorRole = try Self.role(reader)
+        // Whoever had both would be two people, and could approve what they proposed.
+        guard self.operatorRole == nil || self.operators.isEmpty else {
+            throw SettingsReader.problem(Self.roleSetting, "excludes OPERATOR_TOKENS: there is one way to sign in")
+        }
+        self.sessionLifetime = .seconds(60 * (try reader.integer(Self.sessionSetting)))
+        var addresses: [ServiceName: String] = [:]
+        for service in ServiceName.allCases {
+            guard let url = try reader.optionalText(Self.addressSetting(service)) else { continue }
+            addresses[service] = url.hasSuffix("/") ? String(url.dropLast()) : url
+        }
+        self.addresses = addresses
+    }
+
+    private static func role(_ reader: SettingsReader) throws(ConfigurationProblem) -> Identity.Organization? {
+        guard let text = try reader.optionalText(Self.roleSetting) else { return nil }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+            throw SettingsReader.problem(Self.roleSetting, "must be organization/role")
+        }
+        return Identity.Organization(id: parts[0], role: parts[1])
+    }
+
+    /// Who may sign in to the page.
+    ///
+    /// - Throws: `ConfigurationProblem` when a role is named and the identity provider's settings are not there.
+    func signIn(_ host: ServiceHost) throws(ConfigurationProblem) -> SignIn {
+        var role: SignIn.Role?
+        if let organization = self.operatorRole {
+            let verifier = ClerkVerifier(
+                settings: try ClerkSettings(host.settings.reader),
+                http: host.http,
+                clock: host.clock,
+                logger: host.logger
+            )
+            role = SignIn.Role(verifier: verifier, organization: organization)
+        }
+        return SignIn(
+            tokens: self.operators,
+            role: role,
+            lifetime: self.sessionLifetime,
+            clock: host.clock,
+            hash: host.keyedHash
+        )
+    }
+}

@@ -1,0 +1,188 @@
+import Contracts
+import EventLoops
+import Foundation
+import Hummingbird
+import Messaging
+public import ServiceKit
+
+extension ServiceDefinition {
+    /// The console service.
+    public static let console = ServiceDefinition(
+        name: "console",
+        needs: [.database, .broker],
+        keys: ConsoleConfiguration.keys,
+        migrations: { try ConsoleMigrations.all() },
+        build: { try ConsoleParts(host: $0).wired() }
+    )
+}
+
+/// Every wire of the service.
+struct ConsoleParts {
+    let host: ServiceHost
+    let configuration: ConsoleConfiguration
+    let store = ArchiveStore()
+    let log: ArchiveLog
+
+    init(host: ServiceHost) throws {
+        self.host = host
+        self.configuration = try ConsoleConfiguration(
+            host.settings.reader,
+            ownToken: host.settings.internalServer.token
+        )
+        self.log = ArchiveLog(host.logger)
+    }
+
+    func wired() throws -> ServiceParts {
+        let messaging = try self.host.messaging(as: .console) { _, work in self.plan(work) }
+        let work = messaging.work
+        let follower = self.configuration.readsLog ? try self.follower(work) : nil
+        if let follower { self.host.readiness.add("event_log", .informational) { follower.isFollowing } }
+        let reads = ArchiveReads(database: messaging.requests)
+        let archive = ArchiveController(
+            reads: reads,
+            store: self.store,
+            database: work,
+            importEvents: follower == nil
+                ? ImportEvents(database: work, store: self.store, days: self.days(work)) : nil,
+            isFollowing: { follower?.isFollowing ?? false }
+        )
+        let events = EventController(reads: reads, feed: ReadFeed(reads: reads), trace: self.trace(reads))
+        let replays = self.replays(work, archive: reads)
+        let rebuilds = RebuildController(
+            desk: RebuildDesk(replays: replays.desk, archive: reads, targets: self.rebuildTargets)
+        )
+        return ServiceParts(
+            router: try self.page(reads, events) { follower?.isFollowing ?? false },
+            messaging: messaging,
+            services: follower.map { [$0] } ?? [],
+            page: Self.pagePath
+        ) { group in
+            archive.add(to: group)
+            events.add(to: group)
+            replays.add(to: group)
+            rebuilds.add(to: group)
+        }
+    }
+
+    private static let pagePath = "/console"
+
+    /// The page and what it asks for, on the public port.
+    private func page(
+        _ reads: ArchiveReads,
+        _ events: EventController,
+        isFollowing: @escaping @Sendable () -> Bool
+    ) throws -> Router<AppRequestContext> {
+        let router = self.host.router()
+        let page = router.limitedByAddress().group(RouterPath(Self.pagePath)).add(middleware: PageHeaders())
+        try PageController(folder: Bundle.module.bundleURL.appendingPathComponent("Page")).add(to: page)
+        let host = self.host
+        let signIn = try self.configuration.signIn(host)
+        let session = SessionController(signIn: signIn, isSecure: host.settings.profile == .production)
+        let api = page.group("/api")
+        session.add(to: api)
+        let own = api.group().add(middleware: SessionMiddleware(signIn: signIn))
+        session.addOwn(to: own)
+        events.add(to: own)
+        let ports = ServiceCaller(
+            addresses: self.configuration.addresses,
+            token: self.configuration.token,
+            http: host.http
+        )
+        PassageController(ports: ports, signIn: signIn).add(to: own)
+        let overview = ReadOverview(ports: ports, reads: reads, clock: host.clock, isFollowing: isFollowing) {
+            await host.brokerQueues()
+        }
+        own.get("/overview") { _, _ in APIResponse(.ok, body: Array(try await overview().utf8)) }
+        return router
+    }
+
+    private func trace(_ reads: ArchiveReads) -> FollowTrace {
+        FollowTrace(
+            events: TraceEvents(reads: reads),
+            reads: reads,
+            peers: TraceClient(
+                addresses: self.configuration.addresses,
+                token: self.configuration.token,
+                http: self.host.http
+            )
+        )
+    }
+
+    private func plan(_ work: EventDatabase) -> MessagingRuntime.Plan {
+        let days = self.days(work)
+        let backfill = BackfillArchive(
+            database: work,
+            store: self.store,
+            days: days,
+            outboxes: OutboxClient(
+                addresses: self.configuration.addresses,
+                token: self.configuration.token,
+                http: self.host.http
+            ),
+            log: self.log
+        )
+        return MessagingRuntime.Plan(
+            jobs: ConsoleJobs.make(backfill: backfill, replay: self.replay(work)),
+            schedules: ConsoleSchedules.make(days, ReplayStore())
+        )
+    }
+
+    private func replay(_ work: EventDatabase) -> RunReplay {
+        RunReplay(
+            database: work,
+            store: ReplayStore(),
+            reads: ReplayReads(database: work),
+            targets: ReplayTargetClient(
+                addresses: self.configuration.addresses,
+                token: self.configuration.token,
+                http: self.host.http
+            ),
+            rebuild: RunRebuild(
+                database: work,
+                store: ReplayStore(),
+                archive: ArchiveReads(database: work),
+                targets: self.rebuildTargets,
+                clock: self.host.clock
+            )
+        )
+    }
+
+    private var rebuildTargets: RebuildTargetClient {
+        RebuildTargetClient(
+            addresses: self.configuration.addresses,
+            token: self.configuration.token,
+            http: self.host.http
+        )
+    }
+
+    private func replays(_ work: EventDatabase, archive: ArchiveReads) -> ReplayController {
+        let reads = ReplayReads(database: work)
+        let desk = ReplayDesk(database: work, store: ReplayStore(), reads: reads, archive: archive)
+        return ReplayController(desk: desk, store: ReplayStore(), reads: reads, database: work)
+    }
+
+    private func follower(_ work: EventDatabase) throws -> FollowEventLog {
+        FollowEventLog(
+            reader: EventLogReader(
+                configuration: try self.host.broker(),
+                name: "console-log",
+                logger: self.host.logger
+            ),
+            leadership: ArchiveLeadership(database: work),
+            database: work,
+            store: self.store,
+            entries: StoreEntries(database: work, store: self.store, days: self.days(work), log: self.log),
+            log: self.log
+        )
+    }
+
+    private func days(_ work: EventDatabase) -> ArchiveDays {
+        ArchiveDays(
+            store: self.store,
+            database: work,
+            clock: self.host.clock,
+            log: self.log,
+            retention: self.configuration.retention
+        )
+    }
+}

@@ -1,0 +1,9 @@
+import ConsoleService
+import ServiceKit
+
+@main
+enum Main {
+    static func main() async {
+        await ServiceMain.run(.console)
+    }
+}

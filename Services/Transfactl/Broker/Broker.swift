@@ -1,0 +1,162 @@
+import AMQP
+import AsyncHTTPClient
+import ContractGate
+import Foundation
+import Messaging
+import NIOCore
+import NIOHTTP1
+
+/// RabbitMQ, by its management API.
+struct Broker: Sendable {
+    private static let longestAnswer = 16 * 1024 * 1024
+    private static let deadline = TimeAmount.seconds(15)
+
+    private let http: HTTPClient
+    private let base: String
+    private let authorization: String
+    private let host: String
+
+    /// Gives `body` the broker that the environment names.
+    static func with<Value: Sendable>(_ body: (Broker) async throws(Failure) -> Value) async throws(Failure) -> Value {
+        let environment = ProcessInfo.processInfo.environment
+        let (base, authorization) = try Self.address(environment["RABBITMQ_MANAGEMENT_URL"] ?? "")
+        guard let url = environment["RABBITMQ_URL"], let configuration = try? AMQPConfiguration(url: url) else {
+            throw Failure("RABBITMQ_URL is missing or no address of a broker.")
+        }
+        let result: Result<Value, Failure>
+        do {
+            result = try await HTTPClient.withHTTPClient { http in
+                let broker = Broker(
+                    http: http,
+                    base: base,
+                    authorization: authorization,
+                    host: Self.escaped(configuration.virtualHost)
+                )
+                do throws(Failure) {
+                    return .success(try await body(broker))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        } catch {
+            throw Failure("The connections could not be closed: \(error).")
+        }
+        return try result.get()
+    }
+
+    private static func address(_ url: String) throws(Failure) -> (base: String, authorization: String) {
+        guard var parts = URLComponents(string: url), parts.host != nil else {
+            throw Failure("RABBITMQ_MANAGEMENT_URL is missing or no http://user:password@host:port.")
+        }
+        let credentials = "\(parts.user ?? "guest"):\(parts.password ?? "guest")"
+        (parts.user, parts.password, parts.path) = (nil, nil, "")
+        return (parts.string ?? "", "Basic " + Data(credentials.utf8).base64EncodedString())
+    }
+
+    // MARK: Looking
+
+    /// What it has.
+    func objects() async throws(Failure) -> BrokerObjects {
+        var objects = BrokerObjects()
+        for exchange in try await self.list("exchanges") {
+            objects.exchanges[exchange["name"]?.text ?? ""] = exchange["type"]?.text
+        }
+        for queue in try await self.list("queues") {
+            let isSingle = queue["arguments"]?["x-single-active-consumer"] == true
+            let found = BrokerObjects.Queue(kind: queue["type"]?.text ?? "classic", isSingle: isSingle)
+            objects.queues[queue["name"]?.text ?? ""] = found
+        }
+        for binding in try await self.list("bindings") where binding["destination_type"]?.text == "queue" {
+            let found = BrokerObjects.Binding(
+                exchange: binding["source"]?.text ?? "",
+                queue: binding["destination"]?.text ?? "",
+                key: binding["routing_key"]?.text ?? ""
+            )
+            objects.bindings.insert(found)
+        }
+        for policy in try await self.list("policies") {
+            let definition = policy["definition"]?.members ?? [:]
+            objects.policies[policy["name"]?.text ?? ""] = definition.compactMapValues { value in
+                value.number.map { .number(Int($0)) } ?? value.text.map(BrokerPolicyValue.text)
+            }
+        }
+        return objects
+    }
+
+    private func list(_ kind: String) async throws(Failure) -> [JSONNode] {
+        let answer = try await self.send(.GET, "\(kind)/\(self.host)")
+        guard let list = (try? JSONNode(json: Data(answer)))?.elements else {
+            throw Failure("The broker's list of \(kind) cannot be read.")
+        }
+        return list
+    }
+
+    // MARK: Acting
+
+    /// Does one thing.
+    func perform(_ step: TopologyPlan.Step) async throws(Failure) {
+        switch step {
+        case .declareExchange(let name, let kind):
+            let body: JSONNode = ["type": .text(kind), "durable": true]
+            _ = try await self.send(.PUT, "exchanges/\(self.host)/\(Self.escaped(name))", body)
+        case .declareQueue(let name, let kind, let isSingle):
+            var arguments: [String: JSONNode] = ["x-queue-type": .text(kind)]
+            if isSingle { arguments["x-single-active-consumer"] = true }
+            let body: JSONNode = ["durable": true, "arguments": .object(arguments)]
+            _ = try await self.send(.PUT, "queues/\(self.host)/\(Self.escaped(name))", body)
+        case .bind(let binding):
+            let body: JSONNode = ["routing_key": .text(binding.key), "arguments": [:]]
+            _ = try await self.send(.POST, self.path(of: binding), body)
+        case .unbind(let binding): try await self.unbind(binding)
+        case .setPolicy(let policy):
+            let definition = policy.definition.mapValues { value -> JSONNode in
+                switch value {
+                case .text(let text): .text(text)
+                case .number(let number): .number(Int64(number))
+                }
+            }
+            let body: JSONNode = [
+                "pattern": .text(policy.pattern), "definition": .object(definition), "apply-to": "queues",
+            ]
+            _ = try await self.send(.PUT, "policies/\(self.host)/\(Self.escaped(policy.name))", body)
+        }
+    }
+
+    /// The broker has a name of its own for each binding.
+    private func unbind(_ binding: BrokerObjects.Binding) async throws(Failure) {
+        let path = self.path(of: binding)
+        let bindings = (try? JSONNode(json: Data(try await self.send(.GET, path))))?.elements ?? []
+        for found in bindings where found["routing_key"]?.text == binding.key {
+            guard let name = found["properties_key"]?.text else { continue }
+            _ = try await self.send(.DELETE, "\(path)/\(Self.escaped(name))")
+        }
+    }
+
+    private func path(of binding: BrokerObjects.Binding) -> String {
+        "bindings/\(self.host)/e/\(Self.escaped(binding.exchange))/q/\(Self.escaped(binding.queue))"
+    }
+
+    private func send(_ method: HTTPMethod, _ path: String, _ body: JSONNode? = nil) async throws(Failure) -> [UInt8] {
+        var request = HTTPClientRequest(url: "\(self.base)/api/\(path)")
+        request.method = method
+        request.headers.add(name: "Authorization", value: self.authorization)
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(string: Output.line(body)))
+        }
+        let status: UInt
+        do {
+            let response = try await self.http.execute(request, timeout: Self.deadline)
+            let bytes = try await response.body.collect(upTo: Self.longestAnswer)
+            if (200..<300).contains(response.status.code) { return Array(bytes.readableBytesView) }
+            status = response.status.code
+        } catch {
+            throw Failure("The broker at \(self.base) gave no answer (\(error)).")
+        }
+        throw Failure("The broker answered \(method.rawValue) \(path) with \(status).")
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._~"))) ?? text
+    }
+}
