@@ -342,8 +342,8 @@ def main():
         if o.only != "sequential":
             if ordered: concurrent(each, o.users * 3, o.connections, o.seed)
             else: print("concurrent: left out, the server runs without track_commit_timestamp")
-    except AssertionError as difference:
-        sys.exit(f"DIFFERENT (seed {o.seed}): {difference}")
+    except (AssertionError, L.psycopg.Error) as difference:  # what the model takes, the database must not refuse either
+        sys.exit(f"DIFFERENT (seed {o.seed}): {type(difference).__name__}: {difference}")
 
 
 if __name__ == "__main__":

@@ -341,6 +341,34 @@ def _(s):
     equal(s.wallet(ben), (1000, 0))
 
 
+@story("the drops of a closed profile end, and nobody is forgotten while a kobo of theirs is somewhere")
+def _(s):
+    (_, ann), (_, bob) = s.user(funds=500), s.user()
+
+    def close(now=NOON): return s.one("SELECT close_products(%s, %s)", ann, now)[0]
+    def forgettable(): return s.one("SELECT may_be_erased(%s)", ann)[0]
+    (drop, _), pending = created(s, ann, 100, 3), order(ann, 100, 2)
+    id = L.accept(s.handler, [pending], NOON)[0][1]
+    L.submit(s.worker, [id], NOON)
+    claimed = claim(s.handler, bob, drop)[1]
+    s.change(ann, status="closed")
+    equal((close(), drop_state(s, drop), close()), (1, ("ended", "ended"), 1))          # one is being funded
+    s.settle(id, "completed")
+    equal((close(), drop_state(s, pending["target"])), (0, ("ended", "ended")))
+    backs = [refunds(s, d)[0][0] for d in (drop, pending["target"])]
+    equal((s.wallet(ann), forgettable()), ((0, 0), False))
+    arrive(s, [claimed])
+    arrive(s, backs, outcome="failed")
+    equal((pool(s, drop), pool(s, pending["target"]), forgettable()), (200, 200, False))
+    sweep(s.worker, NOON + MINUTE)
+    arrive(s, [refunds(s, d)[1][0] for d in (drop, pending["target"])], NOON + MINUTE)
+    equal((pool(s, drop), s.wallet(ann), forgettable()), (0, (0, 0), False))            # all of it is in suspense
+    _, eve = s.user()
+    equal(s.one("SELECT may_be_erased(%s)", eve), (False,))                             # not closed
+    s.change(eve, status="closed")
+    equal(s.one("SELECT may_be_erased(%s)", eve), (True,))
+
+
 # Rights ----------------------------------------------------------------------------------------------------------------
 
 @story("a request sees its own drops and claims, and neither login role writes them")

@@ -52,7 +52,8 @@ def create(prefix="ledger"):
         c.execute(f'CREATE DATABASE "{name}" OWNER {ROLES["owner"]}')
     _made.append(name)
     with connect(name, "owner") as c:
-        files = sorted((ROOT / "Shared/Messaging/Migrations").glob("*.sql")) + sorted(MIGRATIONS.glob("*.sql"))
+        shared = ROOT / "Shared/Messaging/Migrations"
+        files = sorted(shared.glob("*.sql")) + sorted(MIGRATIONS.glob("*.sql")) + sorted((shared / "Audit").glob("*.sql"))
         for file in files:
             c.execute(re.sub(r"\$\{(owner|handler|worker)\}", lambda m: ROLES[m[1]], file.read_text()))
             c.commit()

@@ -189,6 +189,8 @@ class Model:
 
     def settle(self, items):
         """items: (transaction id, outcome, event id). Outcomes of one transfer take effect one after the other."""
+        for id, outcome, _ in items:
+            if outcome in ("completed", "reversed") and id in self.transactions: self.divert(self.transactions[id])
         results, waiting, done = [None] * len(items), list(enumerate(items)), set()
         while waiting:
             now, later, seen = [], [], set()
@@ -203,6 +205,13 @@ class Model:
             for (result, state), members in sorted(groups.items()): self.apply(result, state, members)
             waiting = later
         return results
+
+    def divert(self, t):
+        """What reaches a wallet that was frozen meanwhile waits in suspense."""
+        to = self.users[t["recipient"]]
+        if t["state"] in ("submitted", "unknown") and t["route"] == "internal" and t["credit"] == to["wallet"] and (
+                to["status"] != "active" or to["credits_blocked"]):
+            t.update(credit=system("suspense", t["id"]), reason="suspense")
 
     def apply(self, result, state, members):
         moved = [self.transactions[id] for id, _, _ in members] if result != "missing" else []

@@ -19,6 +19,17 @@ def ask(s, owner, amount=100, payer=None, expires=NOON + DAY, now=NOON):
     return id if outcome == "created" else outcome
 
 
+def ask_many(s, owner, **more):
+    """A request that many may pay; made so in the transaction that makes it."""
+    with s.handler.transaction():
+        id = ask(s, owner, **more)
+        s.handler.execute("SELECT let_many_pay(%s, %s)", [id, owner])
+    return id
+
+
+def counted(s, request): return s.one("SELECT state, paid_count, paid_total FROM payment_requests WHERE id = %s", request)
+
+
 def pay(s, payer, request, to, amount=100, now=NOON, **more):
     return L.accept(s.handler, [L.request(payer, to, amount, target=request, **more)], now)[0]
 
@@ -54,6 +65,41 @@ def _(s):
     s.settle(id, "completed")
     equal((state(s, q), s.wallet(b), told(s, q)), ("fulfilled", (100, 0), ["created", "fulfilled"]))
     equal(pay(s, ann, q, bob)[0], "request_paid")
+
+
+@story("a request that many may pay stays open, counts what has arrived, and takes nothing after its end")
+def _(s):
+    (bob, b), payers = s.user(bank=False), [s.user(funds=1000)[1] for _ in range(3)]
+    q = ask_many(s, b)
+    batch = [L.request(p, bob, 100, target=q) for p in payers + payers[:1]]
+    answers = L.accept(s.handler, batch, NOON)
+    equal([a[0] for a in answers], ["accepted"] * 4)
+    equal((counted(s, q), pay(s, payers[0], q, bob, 99)[0]), (("open", 0, 0), "request_amount"))
+    first, second, third, fourth = [a[1] for a in answers]
+    settled(s, first, "completed")
+    settled(s, second, "completed", "reversed")
+    settled(s, third, "failed")
+    equal((counted(s, q), s.wallet(b), told(s, q)), (("open", 1, 100), (100, 0), ["created"]))
+    equal([finish(s.handler, q, b, "cancelled") for _ in range(2)], ["cancelled", "request_unknown"])
+    settled(s, fourth, "completed")                                             # on its way when the request ended
+    equal((counted(s, q), pay(s, payers[0], q, bob)[0]), (("cancelled", 2, 200), "request_unknown"))
+    late = ask_many(s, b)
+    equal(pay(s, payers[0], late, bob, now=NOON + DAY)[0], "request_expired")
+
+
+@story("forty people who pay one open request at once all do, and a request of one payment cannot be made one of many later")
+def _(s):
+    (bob, b), payers = s.user(bank=False), [s.user(funds=100)[1] for _ in range(40)]
+    q = ask_many(s, b, amount=None)
+    got = together(s.database, [lambda c, p=p: L.accept(c, [L.request(p, bob, 70, target=q)], NOON)[0] for p in payers])
+    equal([g[0] for g in got], ["accepted"] * 40)
+    ids = [g[1] for g in got]
+    equal(L.submit(s.worker, ids, NOON), ["send"] * 40)
+    together(s.database, [lambda c, i=i: L.settle(c, [(i, "completed")], NOON) for i in ids], role="worker")
+    equal((counted(s, q), s.wallet(b)), (("open", 40, 2800), (2800, 0)))
+    single = ask(s, b)
+    s.handler.execute("SELECT let_many_pay(%s, %s)", [single, b])
+    equal(s.one("SELECT multiple FROM payment_requests WHERE id = %s", single), (False,))
 
 
 @story("a payment that fails or is taken back opens the request again, unless its time is over")
@@ -134,6 +180,83 @@ def _(s):
     equal(pay(s, c, ask(s, b), bob)[0], "accepted")
 
 
+def announce(s, request, user, key):
+    return s.handler.execute("SELECT announce_request_image(%s, %s, %s, 'image/png', %s)", [request, user, key, NOON]).fetchone()[0]
+
+
+def show(s, request, user, key, now=NOON):
+    return s.handler.execute("SELECT outcome, replaced FROM show_request_image(%s, %s, %s, %s)", [request, user, key, now]).fetchone()
+
+
+def fate(s, key, now=NOON):
+    return s.worker.execute("SELECT request_image_fate(%s, %s)", [key, now]).fetchone()[0]
+
+
+@story("an image is shown by the request's owner while it is open; what is not shown is discarded, once its upload is over")
+def _(s):
+    (bob, b), (_, ann) = s.user(bank=False), s.user(funds=1000)
+    q, other = ask(s, b), ask(s, b)
+    key, second, third = (uuid.uuid4().hex for _ in range(3))
+    equal([announce(s, q, ann, key), announce(s, uuid.uuid4(), b, key)], ["request_unknown"] * 2)
+    equal([announce(s, q, b, k) for k in (key, second, third)], ["announced"] * 3)
+    equal((fate(s, key), fate(s, key, NOON + HOUR)), ("wait", "discard"))
+    equal([show(s, q, ann, key), show(s, other, b, key), show(s, q, b, "unknown")], [("request_unknown", None)] * 3)
+    equal((show(s, q, b, key), fate(s, key, NOON + HOUR)), (("shown", None), "keep"))
+    equal((show(s, q, b, second), fate(s, key), fate(s, second)), (("shown", key), "discard", "keep"))
+    equal((show(s, q, b, None), fate(s, second)), (("shown", second), "discard"))
+    show(s, q, b, third)
+    id = pay(s, ann, q, bob)[1]
+    equal((show(s, q, b, None), announce(s, q, b, "4")), (("request_in_payment", None), "request_in_payment"))
+    settled(s, id, "completed")
+    equal((show(s, q, b, None)[0], fate(s, third, NOON + DAY)), ("request_paid", "keep"))
+    equal(show(s, other, b, None, NOON + DAY)[0], "request_expired")
+    announce(s, other, b, "5" * 43)
+    show(s, other, b, "5" * 43)
+    finish(s.handler, other, b, "cancelled")
+    equal((fate(s, "5" * 43), show(s, other, b, None)[0]), ("discard", "request_unknown"))
+    hidden = {r[0] for r in s.worker.execute("SELECT hide_request_images(%s)", [b]).fetchall()}
+    equal((hidden, fate(s, third)), ({key, second, third, "5" * 43}, "discard"))
+
+
+@story("who is blocked neither asks nor pays, the other way round all stays as it was, and a block can be taken back")
+def _(s):
+    (bob, b), (ann_name, ann) = s.user(bank=False, funds=100), s.user(bank=False, funds=100)
+    block = "INSERT INTO blocks VALUES (%s, %s, %s, 1) ON CONFLICT (user_id, blocked_id) DO UPDATE SET is_active = excluded.is_active"
+    link = ask(s, b)
+    s.worker.execute(block, [b, ann, True])
+    equal((ask(s, ann, payer=bob), s.pay(ann, bob, 10)[0]), ("requests_not_accepted", "recipient_unavailable"))
+    equal(pay(s, ann, link, bob)[0], "recipient_unavailable")
+    equal((type(ask(s, b, payer=ann_name)).__name__, s.pay(b, ann_name, 10)[0]), ("UUID", "accepted"))
+    s.worker.execute(block, [b, ann, False])
+    equal((type(ask(s, ann, payer=bob)).__name__, s.pay(ann, bob, 10)[0]), ("UUID", "accepted"))
+
+
+@story("who asks people too often has to wait; a link asks nobody")
+def _(s):
+    (_, b), (carl, c), others = s.user(), s.user(), [s.user()[0] for _ in range(3)]
+    def asks(n, *payer, now=NOON):
+        for _ in range(n): equal(finish(s.handler, ask(s, b, 100, *payer, now=now), b, "cancelled", now), "cancelled")
+    asks(20, carl)
+    equal(ask(s, b, payer=carl), "asked_too_often")
+    for other in others[:2]: asks(20, other)
+    equal(ask(s, b, payer=others[2]), "asked_too_often")                        # sixty within an hour
+    equal((state(s, ask(s, b)), state(s, ask(s, c, payer=others[2]))), ("open", "open"))
+    later, (third,) = NOON + HOUR, s.one("SELECT id FROM users WHERE username = %s", others[2])
+    for _ in range(3):
+        equal(finish(s.handler, ask(s, b, 100, others[2], now=later), third, "declined", later), "declined")
+    equal(ask(s, b, payer=others[2], now=later), "asked_too_often")             # declined three times
+    equal([state(s, ask(s, b, payer=p, now=NOON + DAY + HOUR, expires=NOON + 2 * DAY)) for p in (carl, others[2])], ["open"] * 2)
+
+
+@story("forty requests of one person at once are counted one after the other")
+def _(s):
+    (_, b), (carl, _) = s.user(), s.user()
+    asks = "SELECT create_payment_request(%s, %s, %s, 100, NULL, 'https://x/r/1', %s, NULL, NULL, %s)"
+    for _ in range(18): finish(s.handler, ask(s, b, payer=carl), b, "cancelled")
+    got = together(s.database, [lambda c: c.execute(asks, [uuid.uuid4(), b, carl, NOON + DAY, NOON]).fetchone()[0] for _ in range(40)])
+    equal(sorted(got), ["asked_too_often"] * 38 + ["created"] * 2)
+
+
 @story("cancelled by its owner, declined by who was asked, expired by the clock: each once, and never while being paid")
 def _(s):
     (bob, b), (carl, c), (_, ann) = s.user(bank=False), s.user(funds=1000), s.user(funds=1000)
@@ -209,6 +332,33 @@ def withdraw(s, user, bank, amount, now=NOON, **more):
 def bank_of(s, user): return s.one("SELECT id FROM beneficiaries WHERE user_id = %s", user)[0]
 
 
+@story("new bank accounts together take little on their first day, in a batch too, and what failed does not count; then they take all")
+def _(s):
+    _, ann = s.user(funds=90_000_000)
+    bank, old = bank_of(s, ann), uuid.uuid4()
+    s.worker.execute("UPDATE beneficiaries SET added_at = %s WHERE id = %s", [NOON, bank])
+    s.worker.execute("INSERT INTO beneficiaries (id, user_id, counterparty_id, verified, added_at) VALUES (%s, %s, 'old', true, %s)",
+                     [old, ann, NOON - DAY])
+    s.change(ann, active_until=NOON + 9 * DAY)
+    def draw(amount, to=bank, now=NOON): return withdraw(s, ann, to, amount, now, id=L.v7(now))[:2]
+    equal((draw(2_000_001)[0], draw(2_000_001, old)[0]), ("limit_new_beneficiary", "accepted"))
+    outcome, first = draw(1_500_000)
+    equal((outcome, draw(500_001)[0]), ("accepted", "limit_new_beneficiary"))
+    equal(L.submit(s.worker, [first], NOON), ["send"])
+    s.settle(first, "failed")
+    order = lambda amount: L.request(ann, None, amount, route="POST /transactions/self-transfer", type="self_transfer", target=bank,
+                                     id=L.v7(NOON))
+    equal([a[0] for a in L.accept(s.handler, [order(1_200_000), order(800_001), order(800_000)], NOON)],
+          ["accepted", "limit_new_beneficiary", "accepted"])
+    # Removed and added again it is as new as before, and takes no more.
+    again = uuid.uuid4()
+    s.worker.execute("UPDATE beneficiaries SET deleted_at = %s WHERE id = %s", [NOON, bank])
+    s.worker.execute("INSERT INTO beneficiaries (id, user_id, counterparty_id, verified, added_at) VALUES (%s, %s, 'new', true, %s)",
+                     [again, ann, NOON])
+    equal((draw(1, again)[0], draw(2_000_001, old)[0]), ("limit_new_beneficiary", "accepted"))
+    equal(draw(2_000_001, again, NOON + DAY)[0], "accepted")
+
+
 @story("a withdrawal goes to a verified account of one's own, takes no slot, and counts in the limits")
 def _(s):
     (_, ann), (_, bob) = s.user(funds=1000), s.user()
@@ -225,6 +375,41 @@ def _(s):
     equal((s.wallet(ann), s.slots(ann), s.spent(ann)), ((700, 0), 0, (300, 300)))
     settled(s, withdraw(s, ann, bank, 100)[1], "failed")
     equal((s.wallet(ann), s.spent(ann)), ((700, 0), (300, 300)))
+
+
+@story("who only receives withdraws to an account of their own, pays nobody, and what restricts others restricts them")
+def _(s):
+    (_, shop), (bob, b) = s.user(funds=1000, sending_allowed=False), s.user()
+    equal((s.pay(shop, bob, 10)[0], withdraw(s, shop, bank_of(s, b), 10)[0]), ("receive_only", "beneficiary_unknown"))
+    id = withdraw(s, shop, bank_of(s, shop), 300)[1]
+    settled(s, id, "completed")
+    equal(s.wallet(shop), (700, 0))
+    for change, back in ((dict(debits_blocked=True), dict(debits_blocked=False)), (dict(status="frozen"), dict(status="active"))):
+        id = withdraw(s, shop, bank_of(s, shop), 100)[1]
+        s.change(shop, **change)
+        equal((withdraw(s, shop, bank_of(s, shop), 100)[0], L.submit(s.worker, [id], NOON)), ("sender_restricted", ["failed"]))
+        s.change(shop, **back)
+    s.change(b, sending_allowed=False)                          # chosen while a payment is on its way
+    L.fund(s.worker, f"{bob}-account", 500)
+    id = withdraw(s, b, bank_of(s, b), 100)[1]
+    equal(L.submit(s.worker, [id], NOON), ["send"])
+
+
+@story("a closed profile's requests end, those that ask it too; one that is being paid ends with its payment")
+def _(s):
+    (bob, b), (ann_name, ann), (_, carl) = s.user(bank=False), s.user(funds=1000), s.user(bank=False)
+    mine, paying, old, asks_me = ask(s, b), ask(s, b), ask(s, b, expires=NOON + HOUR), ask(s, carl, payer=bob)
+    id = pay(s, ann, paying, bob)[1]
+
+    def close(now=NOON + 2 * HOUR): return s.one("SELECT close_products(%s, %s)", b, now)[0]
+    equal((close(), state(s, mine)), (0, "open"))               # not closed yet
+    s.change(b, status="closed")
+    equal((close(), close()), (1, 1))
+    equal([state(s, q) for q in (mine, paying, old, asks_me)], ["cancelled", "processing", "expired", "declined"])
+    equal((told(s, mine), told(s, asks_me)), (["created", "cancelled"], ["created", "declined"]))
+    L.submit(s.worker, [id], NOON)                              # refused: the recipient is closed
+    equal((state(s, paying), s.one("SELECT may_be_erased(%s)", b)), ("open", (False,)))
+    equal((close(), state(s, paying), s.one("SELECT may_be_erased(%s)", b)), (0, "cancelled", (True,)))
 
 
 @story("an account removed after the order is found out before the money leaves")

@@ -121,6 +121,55 @@ def _(s):
     s.paid(ann, bob, 3000000, NOON + 23 * HOUR, device=device)
 
 
+def known(s, device, user, since, now):
+    s.worker.execute("SELECT note_device(%s, %s, '', %s, 1, %s)", [device, user, since, now])
+
+
+def first_day(s, device): return s.one("SELECT first_day_total FROM devices WHERE id = %s", device)[0]
+
+
+@story("a reset PIN counts since it was reset: what PINs sent before its event came is in its day, which it does not prolong")
+def _(s):
+    (_, ann), (bob, _) = s.user(funds=10**8), s.user(plan=True)
+    phone, reset, other = uuid.uuid4(), uuid.uuid4(), uuid.uuid4()
+    known(s, phone, ann, NOON - 10 * HOUR, NOON - 10 * HOUR)
+
+    def paid(amount, at, **more): return s.paid(ann, bob, amount, at, id=L.v7(at), **more)
+    paid(100000, NOON - HOUR)                                   # before the reset: the phone's
+    paid(200000, NOON, device=phone)                            # approved by the phone: not the PIN's
+    paid(300000, NOON)
+    gone = paid(400000, NOON + HOUR)
+    L.submit(s.worker, [gone], NOON + HOUR)
+    s.settle(gone, "failed", now=NOON + HOUR)
+    still = paid(700000, NOON + 2 * HOUR)
+    for _ in range(2): known(s, reset, ann, NOON, NOON + 3 * HOUR)
+    equal((first_day(s, phone), first_day(s, reset)), (300000, 1000000))
+    known(s, reset, ann, NOON + 3 * HOUR, NOON + 3 * HOUR)      # an id that is known says nothing new
+    equal(s.pay(ann, bob, 1000001, NOON + 4 * HOUR)[0], "limit_new_device")
+    L.submit(s.worker, [still], NOON + 4 * HOUR)
+    s.settle(still, "failed", now=NOON + 4 * HOUR)
+    equal(first_day(s, reset), 300000)
+    paid(1700000, NOON + 5 * HOUR)
+    equal(s.pay(ann, bob, 1, NOON + 23 * HOUR)[0], "limit_new_device")
+    paid(3000000, NOON + 24 * HOUR)
+    known(s, other, ann, NOON - 9 * HOUR, NOON + 25 * HOUR)     # older than the reset: what was sent since is not its
+    equal((first_day(s, other), first_day(s, phone)), (100000, 200000))
+    ahead = uuid.uuid4()
+    known(s, ahead, ann, NOON + 99 * DAY, NOON + 26 * HOUR)     # a clock that runs ahead elsewhere
+    equal(s.one("SELECT activated_at FROM devices WHERE id = %s", ahead), (NOON + 26 * HOUR,))
+
+
+@story("closed is the last word, whoever says otherwise")
+def _(s):
+    _, ann = s.user()
+    for status in ("frozen", "active", "closed"): s.change(ann, status=status)
+    for status in ("active", "frozen"):
+        try: s.change(ann, status=status)
+        except L.psycopg.errors.CheckViolation: continue
+        raise AssertionError(f"a closed profile became {status}")
+    s.change(ann, status="closed", username=None)
+
+
 @story("a payment that would lift the recipient above the maximum balance is refused, pending ones counted")
 def _(s):
     (_, ann), (bob, b) = s.user(funds=10000), s.user(tier=0, bank=False)       # ceiling 6,000
@@ -183,6 +232,29 @@ def _(s):
     equal(s.wallet(ann), (1000, 0))
 
 
+@story("an order keeps to its quote: refused when that has expired or costs more by now, and taken when it costs less")
+def _(s):
+    (_, ann), (bob, b) = s.user(funds=100_000), s.user(bank=False)
+    def quoted(cost, expires, now=NOON, **more):
+        details = '{"quote":{"cost":%d,"expires_at":"%s"}}' % (cost, expires.isoformat())
+        return s.pay(ann, bob, 100, now, details=details, **more)
+    equal(quoted(0, NOON)[0::3], ("quote_expired", 422))
+    equal(quoted(0, NOON + HOUR)[0], "accepted")
+    charged = NOON + 30 * DAY
+    # A later version of the fees, in force for this second only: other stories pay none.
+    s.owner.execute("INSERT INTO fee_schedule VALUES ('p2p', 'internal', %s, 0, 20, 5), ('p2p', 'internal', %s, 0, 0, 0)",
+                    [charged, charged + dt.timedelta(seconds=1)])
+    try:
+        equal(quoted(24, charged + HOUR, charged)[0::3], ("quote_changed", 422))
+        equal(quoted(25, charged + HOUR, charged, key="quoted")[0], "accepted")
+        equal(quoted(26, charged + HOUR, charged)[0], "accepted")
+    finally:
+        s.owner.execute("DELETE FROM fee_schedule WHERE valid_from >= %s", [charged])
+    # The same request again is answered as before, also when the quote has expired meanwhile.
+    equal(quoted(25, charged + HOUR, charged + DAY, key="quoted")[0], "idempotent_replay")
+    equal(s.wallet(ann), (100_000, 100 + 125 + 125))
+
+
 # Submission ------------------------------------------------------------------------------------------------------------
 
 @story("while a source is silent nothing is submitted, and after a day it fails and gives everything back")
@@ -193,6 +265,65 @@ def _(s):
     equal((L.submit(s.worker, [id], late), s.state(id)), (["stale"], "accepted"))
     equal((L.submit(s.worker, [id], late + DAY + HOUR), s.state(id)), (["failed"], "failed"))
     equal((s.wallet(ann), s.slots(b), s.spent(ann)), ((1000, 0), 0, (0, 0)))
+
+
+@story("a bank is slow or down by what became of transfers to it; few of them, refusals and wallets say nothing")
+def _(s):
+    minute, (_, ann) = dt.timedelta(minutes=1), s.user(funds=1_000_000)
+    def bank(code):
+        name, user = s.user(plan=True)
+        s.worker.execute("UPDATE beneficiaries SET bank_code = %s WHERE user_id = %s", [code, user])
+        return name, user
+    def health(now):
+        s.worker.execute("SELECT weigh_banks(1000, %s)", [now])
+        return {r[0]: r[1:] for r in s.worker.execute("SELECT bank_code, status, transfers, failed, late FROM bank_health").fetchall()}
+    def sent(to): return s.sent(ann, to, 10, now, id=L.v7(now))
+    def ahead(user, to): return s.handler.execute("SELECT bank_ahead(%s, %s, NULL)", [user, to]).fetchone()[0]
+    now = NOON + 200 * DAY                                       # other stories' transfers are not of this half hour
+    (good, _), (bad, b), (late, _), (few, _), (quiet, _) = (bank(c) for c in ("good", "bad", "late", "few", "quiet"))
+    for to, outcomes in ((good, ["completed"] * 9 + ["failed"]), (bad, ["failed"] * 4 + ["completed"]), (few, ["failed"] * 4)):
+        for outcome in outcomes: s.settle(sent(to), outcome, now=now + dt.timedelta(seconds=10))
+    under_way = [sent(late) for _ in range(6)]
+    equal("late" in health(now + minute), False)
+    for id in [sent(quiet) for _ in range(6)]:
+        s.worker.execute("SELECT * FROM settle_payments(ARRAY[%s::uuid], ARRAY['failed'], ARRAY['insufficient_funds'], ARRAY['refused'],"
+                         " ARRAY[NULL::text], ARRAY[%s::uuid], ARRAY[NULL::uuid], 'test', %s)", [id, L.v7(now), now])
+    equal(health(now + 3 * minute), dict(good=("normal", 10, 1, 0), bad=("down", 5, 4, 0), few=("normal", 4, 4, 0), late=("down", 6, 0, 6)))
+    equal((ahead(ann, bad), ahead(ann, good), ahead(ann, quiet), ahead(ann, "nobody")), ("down", "normal", "normal", None))
+    own = s.one("SELECT id FROM beneficiaries WHERE user_id = %s", b)[0]
+    mine = "SELECT bank_ahead(%s, NULL, %s)"
+    equal([s.handler.execute(mine, [u, own]).fetchone()[0] for u in (b, ann)], ["down", None])
+    for id in under_way: s.settle(id, "completed", now=now + 4 * minute)
+    equal(health(now + 5 * minute)["late"], ("slow", 6, 0, 0))   # they took four minutes
+    equal(health(now + 60 * minute), {})
+
+
+@story("what stands out within an hour is noted for people, once, and not again within a day of their look")
+def _(s):
+    now, (_, ann), (shop, sh), (bob, b) = NOON + 300 * DAY, s.user(funds=90_000_000), s.user(bank=False), s.user(bank=False, funds=100)
+    s.change(sh, account_type="merchant")
+    people = [s.user(bank=False, funds=1000) for _ in range(21)]
+    (carl, c), (dora, d) = s.user(bank=False), s.user(bank=False)
+    def sent(user, to, amount=10): return s.paid(user, to, amount, now, id=L.v7(now))
+    def signals(at):
+        s.worker.execute("SELECT note_signals(10000, %s)", [at])
+        return {(r[0], r[1]): r[2] for r in s.worker.execute(
+            "SELECT user_id, kind, detail::json FROM signals WHERE state = 'open' AND user_id = ANY (%s)", [[ann, b, sh, c, d]]).fetchall()}
+    for name, _ in people[:20]: sent(ann, name)
+    for _, user in people[:20]: sent(user, bob)
+    for _, user in people: sent(user, shop)                     # a merchant is paid by many
+    equal(signals(now), {})
+    sent(ann, people[20][0]), sent(people[20][1], bob)
+    equal(signals(now), {(ann, "many_recipients"): {"recipients": 21}, (b, "many_senders"): {"senders": 21}})
+    for name, user, onward in ((carl, c, 9_000_000), (dora, d, 8_000_000)):
+        s.settle(s.sent(ann, name, 10_000_000, now, id=L.v7(now)), "completed", now=now)
+        sent(user, shop, onward)
+    equal([k for k in signals(now) if k[1] == "passes_on"], [(c, "passes_on")])
+    id = s.one("SELECT id FROM signals WHERE user_id = %s AND kind = 'many_recipients'", ann)[0]
+    clear = "SELECT clear_signal(%s, 'ngozi', 'a landlord', NULL, %s)"
+    equal([s.one(clear, x, now)[0] for x in (L.v7(), id, id)], ["unknown", "cleared", "decided"])
+    equal([set(signals(now + h * HOUR)) & {(ann, "many_recipients")} for h in (0, 23, 25)], [set()] * 3)
+    equal(s.one("SELECT act, reason FROM audit_log WHERE subject = %s", str(ann)), ("signal.cleared", "a landlord"))
 
 
 @story("who was restricted, or whose device was revoked, after the acceptance sends nothing")
@@ -295,24 +426,193 @@ def _(s):
     equal(s.settle(early, "completed", "unknown", "open"), ["break", "ignored", "ignored"])
 
 
+# Decisions of operators ------------------------------------------------------------------------------------------------
+
+PROPOSE = "SELECT propose_outcome(%s, %s, %s, %s, %s, interval '24 hours', NULL, %s)"
+
+
+def proposed(s, id, outcome, who="eve", now=NOON, reason="seen on the statement"):
+    """Proposes an outcome: the proposal, and what came of it."""
+    proposal = L.v7()
+    return proposal, s.one(PROPOSE, proposal, id, outcome, reason, who, now)[0]
+
+
+def approved(s, proposal, who="mallory", now=NOON):
+    return s.one("SELECT approve_outcome(%s, %s, %s, NULL, %s)", proposal, who, L.v7(), now)[0]
+
+
+def withdrawn(s, proposal, who="eve", now=NOON):
+    return s.one("SELECT withdraw_outcome(%s, 'a mistake', %s, NULL, %s)", proposal, who, now)[0]
+
+
+def order_ended(s, id, attempt, now):
+    s.one("SELECT finish_calls(ARRAY[%s::text], ARRAY[%s::integer], ARRAY['lost'], %s)", f"trf-{id}", attempt, now)
+
+
+def lost(s, payer, payee, amount=300):
+    """A transfer of which nobody knows whether it happened: its order ended without an answer."""
+    id = s.sent(payer, payee, amount)
+    order_ended(s, id, 1, NOON)
+    equal(s.settle(id, "unknown"), ["unknown"])
+    return id
+
+
 @story("unknown ends by evidence or by two operators, and keeps the money held until then")
 def _(s):
-    (_, ann), (bob, _) = s.user(funds=1000), s.user()
-    id = s.sent(ann, bob, 300)
-    s.settle(id, "unknown")
+    (_, ann), (bob, b) = s.user(funds=1000), s.user(bank=False)
+    id = lost(s, ann, bob)
     equal((L.submit(s.worker, [id], NOON + 30 * DAY), s.wallet(ann)), (["query"], (1000, 300)))
-    for first, second, reason in (("eve", "eve", "sure"), ("eve", "", "sure"), ("eve", "mallory", "")):
-        try:
-            s.one("SELECT resolve_unknown(%s, 'failed', %s, %s, %s, %s)", id, first, second, reason, L.v7())
-            raise AssertionError("resolved without two people and a reason")
-        except L.psycopg.errors.CheckViolation: pass
+    proposal, word = proposed(s, id, "failed")
+    equal((word, proposed(s, id, "completed", "mallory")[1]), ("open", "already_proposed"))
+    equal((approved(s, proposal, "eve"), s.state(id), s.wallet(ann)), ("same_operator", "unknown", (1000, 300)))
+    equal((approved(s, proposal), approved(s, proposal), s.state(id), s.wallet(ann)), ("approved", "decided", "failed", (1000, 0)))
+    equal(s.one("SELECT actor, evidence FROM transaction_events WHERE transaction_id = %s AND state = 'failed'", id),
+          ("operators eve and mallory", f"proposal:{proposal}"))
+    other = lost(s, ann, bob)
+    equal(approved(s, proposed(s, other, "completed", "mallory")[0], "eve"), "approved")
+    equal((s.state(other), s.wallet(ann), s.wallet(b)), ("completed", (700, 0), (300, 0)))
+    equal([a[0] for a in s.owner.execute("SELECT act FROM audit_log WHERE subject = %s ORDER BY number", [str(id)])],
+          ["transfer.proposed", "transfer.approved"])
     try:
         s.one("SELECT * FROM settle_payments(ARRAY[%s::uuid], ARRAY['failed'], ARRAY['x'], ARRAY[''], ARRAY[NULL::text], ARRAY[%s::uuid],"
-              " ARRAY[NULL::uuid], 'test')", id, L.v7())
+              " ARRAY[NULL::uuid], 'test')", lost(s, ann, bob), L.v7())
         raise AssertionError("failed without evidence")
     except L.psycopg.errors.CheckViolation: pass
-    equal(s.one("SELECT resolve_unknown(%s, 'failed', 'eve', 'mallory', 'seen on the statement', %s)", id, L.v7()), ("failed",))
-    equal(s.wallet(ann), (1000, 0))
+
+
+@story("nobody decides without a reason, about what is not unknown, or about what was never sent")
+def _(s):
+    (_, ann), (bob, _) = s.user(funds=1000), s.user()
+    for who, reason in (("eve", ""), ("", "sure")):
+        try:
+            proposed(s, lost(s, ann, bob, 10), "failed", who, reason=reason)
+            raise AssertionError("proposed by nobody or without a reason")
+        except L.psycopg.errors.CheckViolation: pass
+    open_one, accepted = s.sent(ann, bob, 10), s.paid(ann, bob, 10)
+    for id, outcome, word in ((open_one, "completed", "not_unknown"), (open_one, "reversed", "not_reversible"), (accepted, "failed", "not_unknown"),
+                              (lost(s, ann, bob, 10), "reversed", "not_reversible"), (L.v7(), "failed", "missing")):
+        equal(proposed(s, id, outcome)[1], word)
+    inbound = s.one("SELECT id FROM transactions WHERE recipient_id = %s AND type = 'inbound'", ann)[0]
+    equal(proposed(s, inbound, "reversed")[1], "not_reversible")
+    equal((approved(s, L.v7()), withdrawn(s, L.v7())), ("missing", "missing"))
+
+
+@story("a proposal holds for a day, can be withdrawn, and makes room for another")
+def _(s):
+    (_, ann), (bob, _) = s.user(funds=1000), s.user()
+    id = lost(s, ann, bob)
+    late, _ = proposed(s, id, "failed")
+    equal((approved(s, late, now=NOON + DAY), approved(s, late), s.state(id)), ("expired", "decided", "unknown"))
+    gone, word = proposed(s, id, "failed", now=NOON + DAY)
+    equal((word, withdrawn(s, gone, "mallory"), withdrawn(s, gone), approved(s, gone)), ("open", "withdrawn", "decided", "decided"))
+    stale, _ = proposed(s, id, "failed", now=NOON + DAY)
+    last, word = proposed(s, id, "completed", now=NOON + 2 * DAY)
+    equal((word, approved(s, stale, now=NOON + 2 * DAY)), ("open", "decided"))
+    equal(approved(s, last, now=NOON + 3 * DAY - dt.timedelta(milliseconds=1)), "approved")
+    states = s.owner.execute("SELECT state FROM transfer_proposals WHERE transaction_id = %s ORDER BY proposed_at, id", [id]).fetchall()
+    equal((sorted(x[0] for x in states), s.state(id)), (["approved", "expired", "expired", "withdrawn"], "completed"))
+
+
+@story("evidence that comes before the approval wins, and what comes after it and says otherwise is a break")
+def _(s):
+    (_, ann), (bob, _) = s.user(funds=1000), s.user()
+    for seen, state in (("completed", "completed"), ("open", "submitted"), ("reversed", "reversed")):
+        id = lost(s, ann, bob, 10)
+        proposal, _ = proposed(s, id, "failed")
+        s.settle(id, seen)
+        equal((approved(s, proposal), s.state(id)), ("overtaken", state))
+    id = lost(s, ann, bob, 10)
+    equal(approved(s, proposed(s, id, "failed")[0]), "approved")
+    equal((s.settle(id, "completed"), s.state(id)), (["break"], "failed"))
+
+
+@story("nobody decides that a transfer failed while its order may still arrive, or on what was known before it was sent again")
+def _(s):
+    def at(seconds): return NOON + dt.timedelta(seconds=seconds)
+    (_, ann), (bob, b) = s.user(funds=1000), s.user(bank=False)
+    id = s.sent(ann, bob, 300)
+    s.settle(id, "unknown")                                      # the order has no end: who sent it may have crashed
+    equal(approved(s, proposed(s, id, "failed", now=at(100))[0], now=at(129)), "overtaken")
+    before, _ = proposed(s, id, "failed", now=at(140))
+    for seconds in (140, 260): s.one("SELECT verdict FROM record_absence(ARRAY[%s::uuid], %s)", id, at(seconds))
+    equal(s.one("SELECT verdict FROM begin_resend(ARRAY[%s::uuid], 'test', '10 seconds', %s)", id, at(260)), ("send",))
+    order_ended(s, id, 2, at(261))
+    equal((approved(s, before, now=at(300)), s.state(id), s.wallet(ann)), ("overtaken", "unknown", (1000, 300)))
+    equal(approved(s, proposed(s, id, "failed", now=at(300))[0], now=at(301)), "approved")
+    crashed = s.sent(ann, bob, 300)
+    s.settle(crashed, "unknown")
+    late, _ = proposed(s, crashed, "failed", now=at(100))
+    equal((approved(s, late, now=at(130)), s.wallet(ann), s.wallet(b)), ("approved", (1000, 0), (0, 0)))
+    arrived = s.sent(ann, bob, 300)
+    s.settle(arrived, "unknown")
+    equal((approved(s, proposed(s, arrived, "completed")[0]), s.wallet(b)), ("approved", (300, 0)))
+
+
+@story("a reversal that the provider did not tell of is booked by two operators, whatever is left of the money")
+def _(s):
+    (_, ann), (bob, b), (carl, _) = s.user(funds=1000), s.user(bank=False), s.user()
+    id = s.sent(ann, bob, 300)
+    s.settle(id, "completed")
+    s.paid(b, carl, 200)
+    equal(proposed(s, id, "failed")[1], "not_unknown")
+    proposal, word = proposed(s, id, "reversed")
+    equal((word, approved(s, proposal, "eve"), approved(s, proposal)), ("open", "same_operator", "approved"))
+    equal((s.state(id), s.wallet(ann), s.wallet(b)), ("reversed", (1000, 0), (200, 200)))
+    equal(s.one("SELECT sum(amount) FROM entries WHERE transaction_id = %s AND leg = 'receivable'", id), (-200,))
+    equal((proposed(s, id, "reversed")[1], s.settle(id, "reversed")), ("not_reversible", ["ignored"]))
+    (_, dan), (eva, _) = s.user(funds=100), s.user()                                # to a bank: the slot comes back too
+    away = s.sent(dan, eva, 100)
+    s.settle(away, "completed")
+    equal(approved(s, proposed(s, away, "reversed")[0]), "approved")
+    equal((s.wallet(dan), s.spent(dan)), ((100, 0), (0, 0)))
+
+
+@story("two who propose, two who approve and a message of the provider, all at once: one of them counts")
+def _(s):
+    (_, ann), (bob, b) = s.user(funds=100000), s.user(bank=False)
+    for _ in range(12):
+        id = lost(s, ann, bob, 10)
+        first = lambda c, who: c.execute(PROPOSE, [L.v7(), id, "failed", "sure", who, NOON]).fetchone()[0]
+        got = together(s.database, [lambda c, w=w: first(c, w) for w in ("eve", "mallory", "trent", "peggy")], "worker", 4)
+        equal(sorted(got), ["already_proposed"] * 3 + ["open"])
+        proposal, by = s.one("SELECT id, proposed_by FROM transfer_proposals WHERE transaction_id = %s", id)
+        approve = lambda c, who: c.execute("SELECT approve_outcome(%s, %s, %s, NULL, %s)", [proposal, who, L.v7(), NOON]).fetchone()[0]
+        others = [w for w in ("eve", "mallory", "trent", "peggy") if w != by]
+        got = together(s.database, [lambda c, w=w: approve(c, w) for w in others] + [lambda c: L.settle(c, [(id, "completed")], NOON)[0]],
+                       "worker", 4)
+        state = s.state(id)
+        ours = "approved" if state == "failed" else "overtaken"
+        equal((sorted(got[:3]), got[3]), (sorted([ours, "decided", "decided"]), "break" if state == "failed" else "completed"))
+    arrived = s.one("SELECT count(*) FROM transactions WHERE sender_id = %s AND state = 'completed'", ann)[0]
+    equal((s.wallet(ann), s.wallet(b)), ((100000 - 10 * arrived, 0), (10 * arrived, 0)))
+
+
+@story("money that was taken back while its release out of suspense was proposed is not released")
+def _(s):
+    (_, ann), (bob, b) = s.user(funds=1000), s.user(bank=False)
+    id = s.sent(ann, bob, 300)
+    s.change(b, credits_blocked=True)
+    s.settle(id, "completed")
+    s.change(b, credits_blocked=False)
+    release = L.v7()
+    equal(s.one("SELECT propose_release(%s, %s, 'credit', 'checked', 'eve', NULL, %s)", release, id, NOON), ("proposed",))
+    equal(approved(s, proposed(s, id, "reversed")[0]), "approved")
+    equal(s.one("SELECT decide_release(%s, 'mallory', true, NULL, %s)", release, NOON), ("not_in_suspense",))
+    equal((s.wallet(ann), s.wallet(b)), ((1000, 0), (0, 0)))
+    equal(s.one("SELECT decide_release(%s, 'mallory', false, NULL, %s)", release, NOON), ("rejected",))
+
+
+@story("money that operators gave back out of suspense is not reversed by operators as well")
+def _(s):
+    (_, ann), (bob, b) = s.user(funds=1000), s.user(bank=False)
+    id = s.sent(ann, bob, 300)
+    s.change(b, status="frozen")
+    s.settle(id, "completed")
+    early, word = proposed(s, id, "reversed")
+    release = L.v7()
+    equal(s.one("SELECT propose_release(%s, %s, 'return', 'paid back', 'eve', NULL, %s)", release, id, NOON), ("proposed",))
+    equal((word, s.one("SELECT decide_release(%s, 'mallory', true, NULL, %s)", release, NOON)), ("open", ("approved",)))
+    equal((approved(s, early), proposed(s, id, "reversed")[1], s.wallet(ann)), ("overtaken", "not_reversible", (700, 0)))
 
 
 @story("a reversal of money already spent becomes a receivable and stops the wallet")
@@ -349,6 +649,58 @@ def _(s):
     got = s.one("SELECT transaction_id, result FROM credit_inbound(ARRAY[%s::text], ARRAY[%s::text], ARRAY[50], ARRAY[%s::text], ARRAY[%s::uuid],"
                 " ARRAY['seen'], ARRAY[NULL::uuid])", f"p-{id}", f"{bob}-account", f"trf-{id}", L.v7())
     equal((got, s.wallet(b)), ((id, "matched"), (0, 0)))
+
+
+@story("money on its way to a wallet that is frozen or closed before it arrives waits in suspense, and is released when it may be")
+def _(s):
+    (_, ann), (bob, b) = s.user(funds=1000), s.user(bank=False, tier=1)
+    for change, back in ((dict(status="frozen"), dict(status="active")), (dict(credits_blocked=True), dict(credits_blocked=False)),
+                         (dict(status="closed"), None)):  # closed is the last word: this can only go back
+        id, before = s.sent(ann, bob, 100), s.wallet(b)
+        s.change(b, **change)
+        equal(s.settle(id, "unknown", "completed"), ["unknown", "completed"])
+        equal((s.wallet(b), s.state(id)), (before, "completed"))
+        equal(s.one("SELECT route_reason, (SELECT incoming FROM receiving_counters WHERE user_id = %s) FROM transactions WHERE id = %s",
+                    b, id), ("suspense", 0))
+        told = s.one("SELECT data::json->>'route_reason' FROM outbox WHERE type = 'transaction.completed' AND subject = %s", str(id))
+        equal(told, ("suspense",))
+        release = L.v7()
+        propose = "SELECT propose_release(%s, %s, 'credit', 'looked at', 'ann', NULL, %s)"
+        equal(s.one(propose, release, id, NOON), ("proposed",))
+        decide = "SELECT decide_release(%s, 'bob', true, NULL, %s)"
+        equal(s.one(decide, release, NOON), ("recipient_unavailable",))
+        if not back: continue
+        s.change(b, **back)
+        equal((s.one(decide, release, NOON), s.wallet(b)), (("approved",), (before[0] + 100, 0)))
+    equal(s.wallet(ann), (700, 0))
+
+
+@story("money on an account that belongs to nobody is booked once, however often and at once it is told, and is the owner's later")
+def _(s):
+    hold = "SELECT hold_unmatched(%s, 'lost-account', 70, %s, 'seen', NULL, %s)"
+    got = together(s.database, [lambda c: c.execute(hold, ["lost-payment", L.v7(), NOON]).fetchone()[0] for _ in range(10)], role="worker")
+    equal(sorted(got), ["duplicate"] * 9 + ["suspense"])
+    id, told = s.one("SELECT transaction_id, (SELECT data FROM outbox WHERE subject = transaction_id::text) FROM inbound_payments"
+                     " WHERE provider_payment_id = 'lost-payment'")
+    equal(("recipient_id" in told, '"route_reason":"suspense"' in told), (False, True))
+    propose = "SELECT propose_release(%s, %s, 'credit', 'found', 'ann', NULL, %s)"
+    equal(s.one(propose, L.v7(), id, NOON), ("recipient_unavailable",))
+    _, bob = s.user(provider_account="lost-account")
+    equal(L.fund(s.worker, "lost-account", 70, "lost-payment")[2], "duplicate")
+    release = L.v7()
+    equal(s.one(propose, release, id, NOON), ("proposed",))
+    equal((s.one("SELECT decide_release(%s, 'bob', true, NULL, %s)", release, NOON), s.wallet(bob)), (("approved",), (70, 0)))
+
+
+@story("money in suspense that the provider takes back goes back to who sent it, before and after the wallet was frozen")
+def _(s):
+    (_, ann), (bob, b) = s.user(funds=1000), s.user(bank=False)
+    first, second = s.sent(ann, bob, 100), s.sent(ann, bob, 10)
+    s.change(b, status="frozen")
+    equal((s.settle(first, "completed", "reversed"), s.settle(second, "reversed")), (["completed", "reversed"], ["reversed"]))
+    equal((s.wallet(ann), s.wallet(b), s.spent(ann)), ((1000, 0), (0, 0), (0, 0)))
+    # Without debts and blocks: nobody has spent it.
+    equal(s.one("SELECT debits_blocked FROM wallets WHERE user_id = %s", b), (False,))
 
 
 @story("slots counted elsewhere count here")

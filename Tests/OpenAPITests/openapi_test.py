@@ -26,6 +26,8 @@ def sample(title="Transfa sample", path="/things", operation="listThings", **cha
             },
             "401": {"$ref": "#/components/responses/No"},
             "429": {"$ref": "#/components/responses/No"},
+            "500": {"$ref": "#/components/responses/No"},
+            "503": {"$ref": "#/components/responses/No"},
         },
     } | changes
     return {
@@ -105,10 +107,26 @@ class Rules(unittest.TestCase):
         self.assert_noticed(document, "default response")
 
     def test_an_answer_that_is_not_described_is_noticed(self):
-        for status, words in (("200", "no good answer"), ("401", "describe 401"), ("429", "describe 429")):
+        self.assert_noticed(sample(responses={"401": {"$ref": "#/components/responses/No"}}), "no good answer")
+        for status in ("401", "429", "500", "503"):
             document = sample()
             del document["paths"]["/things"]["get"]["responses"][status]
-            self.assert_noticed(document, words)
+            self.assert_noticed(document, f"describe {status}")
+
+    def test_the_answers_to_what_an_operation_takes_are_to_be_described(self):
+        body = {"content": {"application/json": {"schema": {"type": "string"}}}}
+        for status in ("400", "413", "415"):
+            self.assert_noticed(sample(requestBody=body), f"describe {status}")
+
+        def parameter(place, name):
+            return {"name": name, "in": place, "required": True, "schema": {"type": "string"}}
+
+        self.assert_noticed(sample(parameters=[parameter("query", "limit")]), "describe 400")
+        for status in ("400", "422"):
+            self.assert_noticed(sample(parameters=[parameter("header", "Idempotency-Key")]), f"describe {status}")
+        document = sample(path="/things/{id}")
+        document["paths"]["/things/{id}"]["parameters"] = [parameter("path", "id")]
+        self.assert_noticed(document, "describe 404")
 
     def test_empty_schemas_are_noticed_wherever_they_are(self):
         for schema in ({}, {"description": "?"}, {"type": "object"}, {"type": "array"}):
@@ -134,7 +152,7 @@ class Rules(unittest.TestCase):
             del content["example"]
             content["examples"] = {"one": {"value": {"data": [thing]}}}
             self.assert_noticed(document, "an example breaks its schema")
-        parameter = {"name": "limit", "in": "query", "schema": {"type": "integer"}, "example": "many"}
+        parameter = {"name": "X-Limit", "in": "header", "schema": {"type": "integer"}, "example": "many"}
         self.assert_noticed(sample(parameters=[parameter]), "an example breaks its schema")
         document = sample()
         document["components"]["schemas"]["Thing"]["properties"]["name"]["examples"] = ["ada", "ADA"]

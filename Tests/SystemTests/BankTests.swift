@@ -58,7 +58,7 @@ extension WholeSuite {
             let found = try await ask("0123456789")
             #expect(found.status == 200)
             let enquiry = try found.decode(EnquiryResource.self)
-            #expect(enquiry.accountName == "SANDBOX HOLDER 6789" && enquiry.accountNumber == "******6789")
+            #expect(enquiry.accountName?.contains("TESTPERSON") == true && enquiry.accountNumber == "******6789")
             let nobody = try await ask("0123450000")
             #expect(nobody.status == 422 && nobody.error?.code == "account_not_found")
 
@@ -82,9 +82,9 @@ extension WholeSuite {
             let ada = try await suite.person("usageada")
             let path = "/internal/subscriptions/increment-usage"
             let id = UUID().lowercased
-            let order = #"{"user_id":"\#(ada.id.lowercased)","adjustment_id":"\#(id)","delta":5}"#
+            let order = #"{"user_id":"\#(ada.id.lowercased)","adjustment_id":"\#(id)","delta":5,"reason":"made up"}"#
             for _ in 0..<3 { #expect(try await suite.operate("POST", "subscription", path, order).status == 202) }
-            let other = order.replacingOccurrences(of: "5}", with: "1}")
+            let other = order.replacingOccurrences(of: "5,", with: "1,")
             #expect(try await suite.operate("POST", "subscription", path, other).status == 409)
             try await eventually("the status to follow", within: .seconds(20), every: .milliseconds(100)) {
                 let answer = try await suite.call("GET", .subscription, "/subscriptions/status", as: ada.subject)

@@ -123,7 +123,7 @@ struct ConsumerProcessTests {
         // A better version handles it.
         await process.terminate()
         try await suite.start("analytics")
-        let order = #"{"subject":"\#(subject.lowercased)"}"#
+        let order = #"{"subject":"\#(subject.lowercased)","reason":"a better version"}"#
         #expect(try await suite.operate("POST", "analytics", "/internal/ops/parked/retry", order).status == 200)
         #expect(try await Self.out(ada, suite) == 2 * 500)
         #expect(try await suite.number("SELECT count(*) FROM parked_keys", of: "analytics") == 0)

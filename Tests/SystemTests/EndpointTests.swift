@@ -88,6 +88,10 @@ extension WholeSuite {
             ],
             "POST /subscriptions": [("/plan", #""free""#)],
             "POST /internal/subscriptions/increment-usage": [("/delta", "0")],
+            "POST /internal/replays": [("/selection", "{}"), ("/selection", #"{"types":["user.created"]}"#)],
+            "POST /internal/replay-plans": [
+                ("/selection", "{}"), ("/selection/types", "[]"),
+            ],
             "POST /internal/subscriptions/activate": [
                 ("/until", #""2020-01-01T00:00:00Z""#), ("/plan", #""free""#),
             ],

@@ -53,7 +53,7 @@ extension WholeSuite {
 
 extension RunningSuite {
     /// The services that hear of restrictions.
-    private static let listeners = ["transaction", "notification"]
+    private static let listeners = ["auth", "transaction", "notification"]
 
     /// Has customer publish an event.
     fileprivate func say(_ type: String, _ data: String, version: Int, about subject: String) async throws -> UUID {
@@ -86,7 +86,8 @@ extension RunningSuite {
     /// What an operator does about it.
     fileprivate func discard(_ event: UUID, about person: Person) async throws {
         for service in Self.listeners {
-            let body = #"{"subject":"\#(person.id.lowercased)","event":"\#(event.lowercased)"}"#
+            let ids = #""subject":"\#(person.id.lowercased)","event":"\#(event.lowercased)""#
+            let body = #"{\#(ids),"reason":"made up"}"#
             let answer = try await self.operate("POST", service, "/internal/ops/parked/discard", body)
             guard answer.status == 204 else { throw TestFailure("answered \(answer.status) \(answer.text)") }
         }

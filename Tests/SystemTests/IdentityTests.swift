@@ -48,40 +48,6 @@ extension WholeSuite {
             #expect(late.status == 409)
         }
 
-        @Test("a merchant whose documents are wanted waits for them, and is told so")
-        func documents() async throws {
-            let suite = try RunningSuite.current
-            let run = String(Int.random(in: 1_000_000...9_999_999))
-            let person = RunningSuite.signUp(username: "shop\(run)", run: run)
-            let order = OnboardingRequest(
-                username: "shop\(run)",
-                accountType: "merchant",
-                kybDetails: KYBDetails(
-                    businessName: "Invented Shop",
-                    rcNumber: "RC0000001",
-                    registrationType: "Private_Incorporated",
-                    industry: "Agriculture-AgriculturalCooperatives",
-                    dateOfRegistration: "2015-06-01",
-                    businessBvn: "222\(run)7",
-                    description: "Sells what nobody needs",
-                    director: person.kycDetails
-                ),
-                contactDetails: person.contactDetails
-            )
-            let subject = "user_system_shop\(run)"
-            try await suite.withSwitches(#""businessDocuments":true"#) {
-                _ = try await suite.call("POST", .auth, "/onboarding", as: subject, body: RunningSuite.json(order))
-                #expect(try await suite.status(of: subject, "awaiting_document").reason == nil)
-                let sql = "SELECT anchor_customer_id FROM users WHERE username = 'shop\(run)'"
-                let customer = try #require(try await suite.rows("customer", sql).first)
-                let path = "/sandbox/customers/\(customer)/verification"
-                try await suite.sandbox("POST", path, #"{"outcome":"manualReview"}"#)
-                _ = try await suite.status(of: subject, "manual_review")
-                try await suite.sandbox("POST", path, #"{"outcome":"approved"}"#)
-                _ = try await suite.status(of: subject, "approved")
-            }
-        }
-
         @Test("after a PIN reset, by who has just signed in, a PIN sends no more than a new device for a day")
         func pinReset() async throws {
             let suite = try RunningSuite.current
@@ -147,7 +113,8 @@ extension WholeSuite {
             let before = try await suite.read(path, as: bola, TransactionResource.self)
             #expect(before.description == "Lunch" && before.counterpartyUsername == ada.username)
 
-            #expect(try await suite.operate("POST", "auth", "/internal/users/\(ada.id.lowercased)/erase").status == 204)
+            let erase = "/internal/users/\(ada.id.lowercased)/erase"
+            #expect(try await suite.operate("POST", "auth", erase, #"{"reason":"asked for it"}"#).status == 204)
             try await eventually("the name to be gone", within: .seconds(20), every: .milliseconds(50)) {
                 let after = try await suite.read(path, as: bola, TransactionResource.self)
                 return after.description == "[erased]" && after.counterpartyUsername == "[erased]"
@@ -202,7 +169,7 @@ extension WholeSuite {
 
 extension RunningSuite {
     /// Waits until a sign-up stands there.
-    fileprivate func status(of subject: String, _ word: String) async throws -> OnboardingStatusResponse {
+    func status(of subject: String, _ word: String) async throws -> OnboardingStatusResponse {
         try await eventually("the sign-up to be \(word)", within: .seconds(30), every: .milliseconds(100)) {
             let answer = try await self.call("GET", .auth, "/onboarding/status", as: subject)
             let status = try answer.decode(OnboardingStatusResponse.self)

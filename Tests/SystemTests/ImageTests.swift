@@ -77,6 +77,51 @@ extension WholeSuite {
             #expect(files?.compactMap { $0 as? String }.contains { $0.contains("\(ada.id.lowercased)/") } == false)
         }
 
+        @Test(
+            "the image of a request is changed by its owner alone, seen in the request, and gone when that is cancelled"
+        )
+        func requestImage() async throws {
+            let suite = try RunningSuite.current
+            let (ada, bola) = (try await suite.person("illustrates"), try await suite.person("reads"))
+            let path =
+                "/payment-requests/\(try await suite.ask(as: ada, PaymentRequestRequest(amount: 100)).id.lowercased)"
+            let photo = try await self.photograph()
+            let headers = ["Content-Type": "image/jpeg"]
+            let foreign = try await suite.call(
+                "PUT",
+                .transaction,
+                path + "/image",
+                as: bola.subject,
+                headers: headers,
+                body: photo
+            )
+            #expect(foreign.status == 404)
+            var images: [String] = []
+            for _ in 0..<2 {
+                let put = try await suite.call(
+                    "PUT",
+                    .transaction,
+                    path + "/image",
+                    as: ada.subject,
+                    headers: headers,
+                    body: photo
+                )
+                #expect(put.status == 200)
+                let seen = try await suite.read(path, as: bola, PaymentRequestResource.self)
+                images.append(suite.environment.publicURL("transaction") + (try #require(seen.imageURL)))
+                let shown = try await suite.send("GET", try #require(images.last))
+                #expect(shown.status == 200 && shown.contentType == "image/jpeg" && !shown.text.contains("canary"))
+            }
+            #expect(Set(images).count == 2)
+            try await eventually("the old image to go", within: .seconds(20), every: .milliseconds(100)) {
+                try await suite.send("GET", images[0]).status == 404
+            }
+            #expect(try await suite.call("DELETE", .transaction, path, as: ada.subject).status == 204)
+            try await eventually("the image to go with the request", within: .seconds(20), every: .milliseconds(100)) {
+                try await suite.send("GET", images[1]).status == 404
+            }
+        }
+
         @Test("what is no picture, is cut off or is too long is refused with its place, and changes nothing")
         func refused() async throws {
             let suite = try RunningSuite.current

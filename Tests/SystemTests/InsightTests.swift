@@ -25,16 +25,6 @@ extension WholeSuite {
             let seen = try chosen.decode(CategoryResource.self)
             #expect(seen.category == "health" && seen.automaticCategory == "food" && seen.isChosen)
             try await Self.checkInsights(suite, ada, bola)
-
-            let begun = try await suite.operate("POST", "analytics", "/internal/projection/rebuild")
-            #expect(begun.status == 202)
-            try await eventually("the rebuilt projection", within: .seconds(30), every: .milliseconds(100)) {
-                let rebuild = try await suite.operate("GET", "analytics", "/internal/projection/rebuild")
-                guard rebuild.text.contains(#""state":"live""#) else { return false }
-                guard rebuild.text.contains(#""days_changed":0,"#) else { throw TestFailure(rebuild.text) }
-                return true
-            }
-            try await Self.checkInsights(suite, ada, bola)
         }
 
         private static func checkInsights(_ suite: RunningSuite, _ ada: Person, _ bola: Person) async throws {

@@ -16,6 +16,8 @@ struct OutageTests {
         #expect(pids.count == SuiteEnvironment.names.count + 1)
         try await suite.listen("listener.outage")
         let payments = try await load.around { log in
+            // RabbitMQ writes down what was declared up to two seconds later: killed before, it would forget the listener.
+            try await Self.pass(.seconds(5), log)
             try await suite.control.kill(.rabbitmq)
             try await Self.pass(.seconds(20), log)
             let unsent = "SELECT count(*) FROM outbox WHERE sent_at IS NULL"
@@ -130,9 +132,10 @@ struct OutageTests {
         try await suite.start("analytics")
         #expect(try await suite.unheard().contains("transaction.completed for analytics"))
 
-        let never = try await suite.operate("POST", "transaction", "/internal/ops/outbox/resend", #"{"minutes":0}"#)
+        let order = #"{"minutes":0,"reason":"a test"}"#
+        let never = try await suite.operate("POST", "transaction", "/internal/ops/outbox/resend", order)
         #expect(never.status == 400)
-        let words = ["outbox", "resend", "--minutes", "10", "transaction"]
+        let words = ["outbox", "resend", "--minutes", "10", "--operator", "grace", "--reason", "lost", "transaction"]
         try await Command.run(try Repository.product("transfactl"), words, environment: suite.environment.tool)
         try await load.check(payments)
     }

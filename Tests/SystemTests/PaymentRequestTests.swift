@@ -67,6 +67,23 @@ extension WholeSuite {
             #expect(try await suite.call("GET", .transaction, third, as: bola.subject).status == 404)
         }
 
+        @Test("a sale is found by the reference that its owner gave it, by both sides and nobody else")
+        func reference() async throws {
+            let suite = try RunningSuite.current
+            let shop = try await suite.person("sells")
+            let bola = try await suite.person("buys")
+            let sale = PaymentRequestRequest(amount: 100, payerUsername: bola.username, reference: "INV-2026/0042")
+            let asked = try await suite.ask(as: shop, sale)
+            _ = try await suite.ask(as: shop, PaymentRequestRequest(amount: 100, payerUsername: bola.username))
+            #expect(asked.reference == "INV-2026/0042")
+            let path = "/payment-requests?reference=INV-2026%2F0042"
+            let sold = try await suite.read(path, as: shop, PaymentRequestPage.self)
+            #expect(sold.data.map(\.id) == [asked.id] && sold.data.map(\.reference) == ["INV-2026/0042"])
+            let bought = try await suite.read(path + "&direction=incoming", as: bola, PaymentRequestPage.self)
+            #expect(bought.data.map(\.id) == [asked.id])
+            #expect(try await suite.read(path, as: bola, PaymentRequestPage.self).data.isEmpty)
+        }
+
         @Test("a withdrawal reaches one's own bank account, and nobody else's is taken")
         func withdrawal() async throws {
             let suite = try RunningSuite.current

@@ -34,20 +34,21 @@ extension WholeSuite {
             let query = "/users?query=%40\(ada.username.prefix(8))"
             let found = try await suite.call("GET", .customer, query, as: bola.subject).decode(ProfileList.self)
             #expect(found.data.map(\.username).contains(ada.username))
+            let order = "/internal/users/\(ada.id.lowercased)/restriction"
             let closing = #"{"restriction":"closed","reason":"a_test"}"#
-            let closed = try await suite.operate(
-                "PUT",
-                "customer",
-                "/internal/users/\(ada.id.lowercased)/restriction",
-                closing
-            )
-            #expect(closed.status == 204)
+            #expect(try await suite.operate("PUT", "customer", order, closing).status == 204)
+            let lifting = #"{"restriction":"none","reason":"a_test"}"#
+            let lifted = try await suite.operate("PUT", "customer", order, lifting)
+            #expect(lifted.status == 409 && lifted.error?.code == "profile_closed")
+            try await eventually("the sign-up to be closed", within: .seconds(20), every: .milliseconds(50)) {
+                try await suite.call("GET", .auth, "/onboarding/status", as: ada.subject).status == 404
+            }
             #expect(try await suite.call("GET", .customer, path, as: bola.subject).status == 404)
             let left = try await suite.call("GET", .customer, query, as: bola.subject).decode(ProfileList.self)
             #expect(!left.data.map(\.username).contains(ada.username))
         }
 
-        @Test("settings take effect: who may not be asked is not asked, and a receive-only merchant cannot send")
+        @Test("settings take effect: who may not be asked is not asked, and a receive-only merchant only withdraws")
         func settings() async throws {
             let suite = try RunningSuite.current
             let ada = try await suite.person("chooses", funding: 50_000)
@@ -75,6 +76,16 @@ extension WholeSuite {
             try await suite.transactionKnows("NOT sending_allowed", of: ada)
             let stopped = try await suite.pay(PaymentOrder(from: ada, to: bola.username, 100))
             #expect(stopped.status == 403 && stopped.error?.code == "receive_only")
+
+            try await suite.addBankAccount(of: ada)
+            let own = "SELECT id FROM beneficiaries WHERE user_id = '\(ada.id)'"
+            let bank = try #require(UUID(text: try await suite.rows("transaction", own)[0]))
+            let withdrawal = SelfTransferRequest(beneficiaryID: bank, amount: 20_000)
+            let settled = try await suite.order("/transactions/self-transfer", as: ada, withdrawal)
+            #expect(settled.status == 202)
+            let transfer = try settled.decode(SelfTransferResponse.self).transactionID
+            try await suite.await(transfer, "completed", within: .seconds(40))
+            #expect(try await suite.wallet(ada).posted == 30_100)
         }
     }
 }

@@ -112,7 +112,7 @@ extension WholeSuite {
 
 extension RunningSuite {
     /// Pays somebody with a bank account until their free transfers of the month are used up.
-    fileprivate func useFreeSlots(of payee: Person, from payer: Person) async throws {
+    func useFreeSlots(of payee: Person, from payer: Person) async throws {
         for _ in 0..<5 {
             let answer = try await self.pay(PaymentOrder(from: payer, to: payee.username, 1000))
             guard try answer.decode(P2PResponse.self).route == "external" else {
@@ -122,7 +122,7 @@ extension RunningSuite {
     }
 
     /// Switches sending off and waits until payments know of it.
-    fileprivate func receiveOnly(_ person: Person) async throws {
+    func receiveOnly(_ person: Person) async throws {
         let body = Array(#"{"allow_sending":false}"#.utf8)
         let answer = try await self.call("PUT", .customer, "/users/me/settings", as: person.subject, body: body)
         guard answer.status == 200 else { throw TestFailure("the setting was answered \(answer.text)") }
@@ -133,9 +133,9 @@ extension RunningSuite {
     }
 
     /// Gives somebody the paid plan and waits until payments know of it.
-    fileprivate func subscribe(_ person: Person) async throws {
+    func subscribe(_ person: Person) async throws {
         let until = Timestamp.text(Date().addingTimeInterval(30 * 86_400))
-        let body = #"{"user_id":"\#(person.id.lowercased)","plan":"plus","until":"\#(until)"}"#
+        let body = #"{"user_id":"\#(person.id.lowercased)","plan":"plus","until":"\#(until)","reason":"a test"}"#
         let answer = try await self.operate("POST", "subscription", "/internal/subscriptions/activate", body)
         guard answer.status == 200 else { throw TestFailure("the plan was answered \(answer.text)") }
         let sql = "SELECT count(*) FROM users WHERE id = '\(person.id)' AND active_until > now()"

@@ -12,13 +12,13 @@ extension WholeSuite {
         func life() async throws {
             let suite = try RunningSuite.current
             let ada = try await suite.person("planada", funding: 400_000)
-            let answer = try await suite.subscribe(ada, key: "first-\(ada.id.lowercased)")
+            let answer = try await suite.orderPlan(ada, key: "first-\(ada.id.lowercased)")
             #expect(answer.status == 202)
             let active = try await suite.awaitPlan(of: ada, "active")
             #expect(active.plan == "plus" && active.renewsAs == "plus" && active.lastCharge?.status == "paid")
             #expect(try await suite.wallet(ada).posted == 250_000)
             // The same request again is the same answer, and no second charge.
-            let again = try await suite.subscribe(ada, key: "first-\(ada.id.lowercased)")
+            let again = try await suite.orderPlan(ada, key: "first-\(ada.id.lowercased)")
             #expect(again.status == 202 && again.isReplay && again.body == answer.body)
             let list = try await suite.read("/transactions", as: ada, TransactionPage.self).data
             #expect(list.map(\.type).filter { $0 == "subscription_charge" }.count == 1)
@@ -53,7 +53,7 @@ extension WholeSuite {
         func unpaidAndCancelled() async throws {
             let suite = try RunningSuite.current
             let ada = try await suite.person("planpoor", funding: 149_999)
-            #expect(try await suite.subscribe(ada).status == 202)
+            #expect(try await suite.orderPlan(ada).status == 202)
             let refused = try await suite.awaitPlan(of: ada, "free", charge: "refused")
             #expect(refused.lastCharge?.reason == "insufficient_funds")
             try await suite.awaitNotice(to: ada, "subscription.payment_failed")
@@ -62,7 +62,7 @@ extension WholeSuite {
             #expect(ended.status == 422 && ended.error?.code == "not_subscribed")
 
             try await suite.fund(ada, 1)
-            #expect(try await suite.subscribe(ada).status == 202)
+            #expect(try await suite.orderPlan(ada).status == 202)
             try await suite.awaitPlan(of: ada, "active")
             let cancelled = try await suite.call("DELETE", .subscription, "/subscriptions", as: ada.subject)
             #expect(cancelled.status == 200)
@@ -114,7 +114,7 @@ extension WholeSuite {
             var people: [Person] = []
             for number in 0..<4 {
                 let person = try await suite.person("planrace\(number)", funding: 500_000)
-                #expect(try await suite.subscribe(person).status == 202)
+                #expect(try await suite.orderPlan(person).status == 202)
                 people.append(person)
             }
             for person in people { try await suite.awaitPlan(of: person, "active") }
@@ -152,51 +152,6 @@ extension WholeSuite {
 }
 
 extension RunningSuite {
-    /// Orders a plan, approved by the person's phone.
-    fileprivate func subscribe(_ person: Person, key: String = "system-\(UUID().lowercased)") async throws -> Reply {
-        try await self.awaitDevice(of: person)
-        let order = SubscriptionRequest(plan: "plus", price: 150_000)
-        return try await self.order("/subscriptions", as: person, order, key: key, of: .subscription)
-    }
-
-    /// Until subscription knows the person and their phone.
-    fileprivate func awaitDevice(of person: Person) async throws {
-        let sql = """
-            SELECT count(*) FROM devices d JOIN subscriptions s USING (user_id)
-            WHERE d.id = '\(person.device)' AND d.public_key IS NOT NULL
-            """
-        try await eventually("subscription to know the phone", within: .seconds(30), every: .milliseconds(50)) {
-            try await self.number(sql, of: "subscription") == 1
-        }
-    }
-
-    /// Waits until a person's plan, and perhaps its latest charge, stands so.
-    @discardableResult
-    fileprivate func awaitPlan(
-        of person: Person,
-        _ word: String,
-        charge: String? = nil
-    ) async throws -> SubscriptionStatus {
-        try await eventually("the plan to be \(word)", within: .seconds(40), every: .milliseconds(100)) {
-            let answer = try await self.call("GET", .subscription, "/subscriptions/status", as: person.subject)
-            let status = try answer.decode(SubscriptionStatus.self)
-            guard status.status == word, charge == nil || status.lastCharge?.status == charge else {
-                throw TestFailure("it is \(answer.text)")
-            }
-            return status
-        }
-    }
-
-    /// Waits until so many periods are paid.
-    fileprivate func awaitCharges(of person: Person, _ count: Int) async throws {
-        let sql = "SELECT count(*) FROM charges WHERE state = 'paid' AND user_id = '\(person.id)'"
-        try await eventually("\(count) paid periods", within: .seconds(60), every: .milliseconds(100)) {
-            let found = try await self.number(sql, of: "subscription")
-            guard found == count else { throw TestFailure("there are \(found)") }
-            return true
-        }
-    }
-
     /// Makes the periods of people such that they ended days ago, in the grace: the day names the next charge, and only
     /// one is paid a day.
     fileprivate func endPeriod(of people: [Person], daysAgo days: Int) async throws {

@@ -67,6 +67,18 @@ extension WholeSuite {
             let sql = "SELECT count(*) FROM inbound_payments WHERE user_id = '\(person.id)'"
             #expect(try await suite.number(sql) == 4)
             #expect(try await suite.brokenInvariants() == [])
+            // And told of once each, when what account says of it has passed too.
+            let told = "SELECT kind FROM notifications WHERE user_id = '\(person.id)' AND category = 'money'"
+            try await eventually("four messages", within: .seconds(30)) {
+                try await suite.rows("notification", told) == Array(repeating: "wallet.credited", count: 4)
+            }
+            try await suite.addDevice(of: person)
+            let devices =
+                "SELECT count(*) FROM notifications WHERE user_id = '\(person.id)' AND kind = 'device.registered'"
+            try await eventually("a later message", within: .seconds(30)) {
+                try await suite.number(devices, of: "notification") > 0
+            }
+            #expect(try await suite.rows("notification", told).count == 4)
         }
 
         @Test("an order that the provider took without answering, and whose webhooks are lost, is found by asking")

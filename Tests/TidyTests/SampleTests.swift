@@ -37,6 +37,8 @@ struct SampleTests {
         #expect(code.split(separator: " ") == ["a(\"", "(c(\"", "\"))", "\")", "\n", "g(#\"", "\"#)", "i"])
         #expect(code.utf8.count == text.utf8.count)
         #expect(SwiftText.withoutCommentsAndStrings("\"\"\"\n{ \" {\n\"\"\" }") == "\"\"\"\n     \n\"\"\" }")
+        let quotes = SwiftText.withoutCommentsAndStrings(##"a(#"""#, #""""#, #""a""#, "") { }"##)
+        #expect(quotes.filter { $0 != " " } == ##"a(#""#,#""#,#""#,""){}"##)
     }
 
     @Test("names that say nothing are found")
@@ -114,6 +116,13 @@ struct SampleTests {
         #expect(self.lines(.migrationsAreNumbered, files).count == 2)
     }
 
+    @Test("migrations that change the text of a function by themselves are found, but for the oldest")
+    func amendments() {
+        let text = "DO $$\nBEGIN EXECUTE replace(pg_get_functiondef('f'::regproc), 'a', 'b'); END $$;"
+        let folder = "Services/Transaction/Migrations"
+        #expect(self.lines(.migrationsAmend, ["\(folder)/0049_a.sql": text, "\(folder)/0057_b.sql": text]) == [2])
+    }
+
     @Test(
         "symbols newer than iOS 15 are found in Contracts",
         arguments: [
@@ -130,6 +139,15 @@ struct SampleTests {
     func oldSymbols() {
         let code = "import Foundation\nlet a = Date.now\na.split(separator: c)\nlet d: any Codable\n// Duration"
         #expect(self.lines(.contractsRunOnOldPhones, ["Shared/Contracts/Sources/Contracts/A.swift": code]).isEmpty)
+    }
+
+    @Test("ids that would be written in upper case are found")
+    func upperCaseIDs() {
+        let code = "struct A: Sendable, Encodable {\n    let id: UUID\n    let user: UUID?\n}\n"
+        #expect(self.lines(.idsAreLowerCase, ["Services/X/A.swift": code]) == [1, 1])
+        #expect(self.lines(.idsAreLowerCase, ["Services/X/A.swift": "import Contracts\n" + code]).isEmpty)
+        let read = "struct A: Decodable {\n    let id: UUID\n}\nstruct B: Encodable {\n    let count: Int\n}\n"
+        #expect(self.lines(.idsAreLowerCase, ["Services/X/A.swift": read]).isEmpty)
     }
 
     @Test("settings that the example does not name are found")
@@ -154,5 +172,22 @@ struct SampleTests {
             SourceFile(path: "scripts/lib/d.sh", text: ""),
         ])
         #expect(Rule.scriptsRun.violations(tree).map(\.path) == ["scripts/b", "scripts/c"])
+    }
+
+    @Test("what is no test and stands among tests is found, and a test among what they need")
+    func testsAndSupport() {
+        let test = "import Testing\n@Test func a() {}"
+        #expect(self.lines(.testsAndSupportApart, ["Tests/ATests/World.swift": "struct World {}"]) == [1])
+        #expect(self.lines(.testsAndSupportApart, ["Tests/ATests/B/World.swift": "// @Test"]) == [1])
+        #expect(self.lines(.testsAndSupportApart, ["Tests/ATests/Support/ATests.swift": test]) == [1])
+        #expect(
+            self.lines(
+                .testsAndSupportApart,
+                [
+                    "Tests/ATests/ATests.swift": test, "Tests/ATests/Support/World.swift": "struct World {}",
+                    "Tests/TestSupport/Command.swift": "", "Shared/X/A.swift": "",
+                ]
+            ).isEmpty
+        )
     }
 }

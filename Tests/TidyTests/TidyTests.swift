@@ -6,7 +6,8 @@ struct TidyTests {
         .shortFiles, .shortFunctions, .shortManifest, .meaningfulNames, .noNotes, .noBannedWords, .noOpenEnds,
         .noMachinePaths, .layeredImports, .oneWrapperPerLibrary, .servicesApart, .foldersKeepTheirPlace,
         .storageOwnsClients, .linksResolve, .shortReadmes, .everyModuleIsExplained, .migrationsAreNumbered,
-        .contractsRunOnOldPhones, .environmentIsDocumented, .exampleParses, .scriptsRun,
+        .migrationsAmend, .contractsRunOnOldPhones, .idsAreLowerCase, .environmentIsDocumented, .exampleParses,
+        .scriptsRun, .testsAndSupportApart,
     ]
 
     @Test("the repository follows the rule", arguments: rules)

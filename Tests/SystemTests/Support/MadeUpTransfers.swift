@@ -115,7 +115,7 @@ extension RunningSuite {
             "analytics",
             """
             SELECT user_id, day, sum(in_wallet), sum(in_bank), sum(money_out), sum(fees)
-            FROM day_totals GROUP BY user_id, day
+            FROM day_totals WHERE generation = (SELECT live FROM projections WHERE name = 'money') GROUP BY user_id, day
             """
         )
         return Dictionary(

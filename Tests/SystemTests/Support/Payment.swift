@@ -30,10 +30,15 @@ struct PaymentOrder: Sendable {
     }
 
     /// Signs a body with the phone of a person, whose clock agrees with those of the services.
-    static func approve(_ body: [UInt8], by person: Person, path: String = Self.path) throws -> String {
+    static func approve(
+        _ body: [UInt8],
+        by person: Person,
+        method: String = "POST",
+        path: String = Self.path
+    ) throws -> String {
         let offset = try RunningSuite.current.clockOffset.withLock { $0 }
         let text = ApprovalText(
-            method: "POST",
+            method: method,
             path: path,
             body: body,
             nonce: UUID(),

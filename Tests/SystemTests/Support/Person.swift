@@ -50,25 +50,32 @@ extension RunningSuite {
     ) async throws -> Person {
         let run = String(Int.random(in: 1_000_000...9_999_999))
         let username = "\(name)\(run)"
-        let subject = "user_system_\(username)"
-        let order = signUp(username, run)
-        let signed = try await self.call("POST", .auth, "/onboarding", as: subject, body: Self.json(order))
+        return try await self.join(signUp(username, run), as: "user_system_\(username)")
+    }
+
+    /// Signs somebody up with these details, with a PIN and a phone.
+    func join(
+        _ order: OnboardingRequest,
+        as subject: String,
+        pin: String = RunningSuite.pin,
+        phone name: String = "Invented phone"
+    ) async throws -> Person {
+        let keyed = { ["Idempotency-Key": "join-\(UUID().lowercased)"] }
+        let body = try Self.json(order)
+        let signed = try await self.call("POST", .auth, "/onboarding", as: subject, headers: keyed(), body: body)
         let id = try signed.decode(OnboardingResponse.self).userID
-        let pin = try Self.json(PINRequest(pin: Self.pin))
-        let pinned = try await self.call("PUT", .auth, "/pin", as: subject, body: pin)
+        let pinned = try await self.call("PUT", .auth, "/pin", as: subject, body: Self.json(PINRequest(pin: pin)))
         guard pinned.status == 204 else { throw TestFailure("the PIN was answered \(pinned.status) \(pinned.text)") }
         let key = DevicePrivateKey()
-        let phone = DeviceRequest(
-            name: "Invented phone",
-            publicKey: Base64URL.encode(key.publicKey.x963),
-            pin: Self.pin
+        let phone = try Self.json(
+            DeviceRequest(name: name, publicKey: Base64URL.encode(key.publicKey.x963), pin: pin)
         )
-        let registered = try await self.call("POST", .auth, "/devices", as: subject, body: Self.json(phone))
+        let registered = try await self.call("POST", .auth, "/devices", as: subject, headers: keyed(), body: phone)
         let device = try registered.decode(DeviceResource.self).id
         let number = try await self.accountNumber(of: subject)
         try await self.ready(id, device)
         return Person(
-            username: username,
+            username: order.username,
             subject: subject,
             id: id,
             accountNumber: number,

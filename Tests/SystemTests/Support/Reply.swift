@@ -83,13 +83,18 @@ extension RunningSuite {
         try await self.send(method, self.environment.publicURL(SuiteEnvironment.sandbox) + path, body: Array(json.utf8))
     }
 
-    /// A call of a service's internal port.
+    /// Who operates the suite in tests.
+    static let operatorName = "grace"
+
+    /// A call of a service's internal port, in the name of an operator.
     @discardableResult
     func operate(_ method: String, _ service: String, _ path: String, _ json: String = "") async throws -> Reply {
         try await self.send(
             method,
             self.environment.internalURL(service) + path,
-            headers: ["Authorization": "Bearer \(self.environment.internalToken)"],
+            headers: [
+                "Authorization": "Bearer \(self.environment.internalToken)", "Transfa-Operator": Self.operatorName,
+            ],
             body: Array(json.utf8)
         )
     }

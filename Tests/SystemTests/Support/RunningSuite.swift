@@ -49,6 +49,9 @@ final class RunningSuite: Sendable {
     /// The vhost that the services meet in.
     var vhost: TestVhost { self.ground.vhost }
 
+    /// The servers that only this suite uses.
+    var ownServers: [TestServers] { [self.ground.ownServers].compactMap { $0 } }
+
     /// Hurts the broker, Redis, or the Postgres of the services elsewhere.
     var control: ServerControl {
         get throws {
@@ -58,8 +61,12 @@ final class RunningSuite: Sendable {
     }
 
     /// Empties Redis.
-    func flushRedis() async throws {
-        try await Command.run("redis-cli", ["--no-auth-warning", "-u", self.ground.redis, "FLUSHALL"])
+    func flushRedis() async throws { try await self.redis(["FLUSHALL"]) }
+
+    /// Runs a command of Redis and gives what it answers.
+    @discardableResult
+    func redis(_ words: [String]) async throws -> String {
+        try await Command.run("redis-cli", ["--no-auth-warning", "-u", self.ground.redis] + words)
     }
 
     // MARK: Life
@@ -110,6 +117,7 @@ final class RunningSuite: Sendable {
             }
             try await group.waitForAll()
         }
+        try await self.awaitListeners(self.ground.services)
     }
 
     private func stopAll() async {

@@ -11,6 +11,20 @@ struct StrayEvent: Sendable {
     let id: UUID
     let message: AMQPMessage
 
+    /// An event of a type that nobody listens to, with any data: only the event log gets it.
+    init(nobodyHears type: String, saying json: String) {
+        let id = UUIDv7Source().next()
+        self.id = id
+        self.message = AMQPMessage(
+            exchange: Topology.exchange,
+            routingKey: "00.\(type)",
+            body: Array(#"{"id":"\#(id.lowercased)","type":"\#(type)","data":\#(json)}"#.utf8),
+            messageID: id.lowercased,
+            type: type,
+            contentType: "application/json"
+        )
+    }
+
     /// An event of the catalogue, as the relay of its source would send it.
     init<Payload: EventData>(_ data: Payload, about subject: UUID, sequence: Int64, id: UUID) throws {
         guard let definition = EventCatalogue.definition(of: Payload.type) else {
@@ -60,6 +74,18 @@ extension RunningSuite {
     func length(of queue: String) async throws -> Int {
         try await AMQPAdmin.withConnection(try AMQPConfiguration(url: self.vhost.url), logger: Self.quiet) {
             try await $0.passiveDeclare(queue).messages
+        }
+    }
+
+    /// Waits until services listen: what is published before their queues are bound is in the event log alone.
+    func awaitListeners(_ services: [String]) async throws {
+        let queues = services.compactMap(ServiceName.init(rawValue:)).flatMap { Topology.queues(of: $0) }.map(\.name)
+        let broker = try AMQPConfiguration(url: self.vhost.url)
+        try await eventually("every queue to have a consumer", within: .seconds(30), every: .milliseconds(100)) {
+            try await AMQPAdmin.withConnection(broker, logger: Self.quiet) { admin in
+                for queue in queues where try await admin.passiveDeclare(queue).consumers == 0 { return false }
+                return true
+            }
         }
     }
 

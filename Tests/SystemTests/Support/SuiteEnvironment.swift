@@ -1,5 +1,7 @@
 import Contracts
+import Crypto
 import Foundation
+import Primitives
 import TestSupport
 
 /// The addresses, secrets and databases of one running suite.
@@ -16,6 +18,8 @@ struct SuiteEnvironment: Sendable {
     let clerkSecret = "whsec_" + Self.key()
     let apiKey = Self.secret(24)
     private let pushKey = Self.key()
+    /// The tokens with which operators sign in to the page.
+    let operatorTokens = ["ada": Self.secret(32), "bola": Self.secret(32)]
     /// Where the images of all services are.
     let imageFolder = "\(Scratch.directory)/images-\(Scratch.shortName())"
     private let keys: [String: String]
@@ -115,6 +119,12 @@ struct SuiteEnvironment: Sendable {
                 "APNS_TOPIC": "ng.transfa.app", "APNS_BASE_URL": "https://localhost:\(self.pushPort)",
                 "APNS_CA_FILE": self.pushCertificate,
             ]
+        case "transaction": return ["IMAGE_STORE_URL": "file://\(self.imageFolder)"]
+        case "console":
+            let entries = self.operatorTokens.map { name, token in
+                "\(name):\(Hex.encode(Array(SHA256.hash(data: Array(token.utf8)))))"
+            }
+            return ["OPERATOR_TOKENS": entries.joined(separator: ",")]
         default: return [:]
         }
     }
