@@ -59,7 +59,8 @@ func service(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Targe
         "ServiceKit", "Primitives", "Messaging", "Postgres", "Redis", "Sealing", contracts, hummingbird,
         asyncHTTPClient, httpTypes, logging, configuration, lifecycle, crypto,
     ]
-    return library(name, own + dependencies, resources: [.copy("Migrations")])
+    let page: [Resource] = name == "Console" ? [.copy("Page")] : []
+    return library(name, own + dependencies, resources: [.copy("Migrations")] + page)
         + [executable(name, ["ServiceKit"])]
 }
 
@@ -99,8 +100,7 @@ func test(_ module: String, _ dependencies: [Target.Dependency], settings: [Swif
 func serviceTest(_ module: String, _ dependencies: [Target.Dependency] = []) -> Target {
     let common: [Target.Dependency] = [
         .target(name: "\(module)Service"), "ServiceTestSupport", "TestSupport", "ServiceKit", "Messaging", "Postgres",
-        "AMQP",
-        "Primitives", "Sealing", contracts, logging,
+        "AMQP", "Primitives", "Sealing", contracts, logging,
     ]
     return test(module, common + dependencies)
 }
@@ -141,7 +141,8 @@ let layers: [Target] = [
         "Messaging",
         [contracts, "Primitives", "Postgres", "AMQP", "EventLoops", logging, lifecycle, metrics, crypto, collections]
     ),
-    // 5: what every service is made of
+    // 5: what every service is made of, and the document of the events
+    shared("ContractGate", [contracts, "Messaging"]),
     shared("Sealing", ["EventLoops", "Primitives", crypto, cryptoExtras]),
     shared("AnchorClient", ["Primitives", asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
     shared("ObjectStorage", ["Primitives", asyncHTTPClient, crypto, nioCore, nioHTTP1, nioPosix]),
@@ -165,13 +166,14 @@ let services: [Target] =
     + service(
         "Transaction",
         [
-            "AnchorClient", "Documents", "EventLoops", "ImageFiles", "ObjectStorage", "QRCode", jwtKit, collections,
-            metrics, nioCore,
+            "AnchorClient", "Documents", "EventLoops", "ImageFiles", "ObjectStorage", "QRCode", jwtKit, metrics,
+            nioCore,
         ]
     )
     + service("Subscription")
-    + service("Notification", ["AnchorClient", "EventLoops", collections, metrics, nioCore, nioHTTP1, nioSSL])
+    + service("Notification", ["AnchorClient", "EventLoops", metrics, nioCore, nioHTTP1, nioSSL])
     + service("Analytics")
+    + service("Console", ["EventLoops", metrics, nioCore, nioHTTP1])
 
 /// Stands in for Anchor, Clerk and APNs; for development and tests, so it shares nothing with the services.
 let sandbox: [Target] =
@@ -186,7 +188,8 @@ let sandbox: [Target] =
 let tools: [Target] = [
     .executableTarget(
         name: "transfactl",
-        dependencies: [arguments, asyncHTTPClient, "Sealing", "Primitives", contracts, nioCore, nioHTTP1],
+        dependencies: [arguments, asyncHTTPClient, "AMQP", "ContractGate", "Messaging", "Sealing", "Primitives"]
+            + [contracts, nioCore, nioHTTP1],
         path: "Services/Transfactl",
         exclude: ["README.md"],
         swiftSettings: strict
@@ -196,12 +199,7 @@ let tools: [Target] = [
 // MARK: Tests
 
 let tests: [Target] = [
-    .target(
-        name: "TestSupport",
-        dependencies: ["EventLoops"],
-        path: "Tests/TestSupport",
-        swiftSettings: wrapper
-    ),
+    .target(name: "TestSupport", dependencies: ["EventLoops"], path: "Tests/TestSupport", swiftSettings: wrapper),
     .target(
         name: "ServiceTestSupport",
         dependencies: ["TestSupport", "Messaging", "Postgres", "AMQP", "Primitives", contracts, logging],
@@ -211,7 +209,7 @@ let tests: [Target] = [
     .executableTarget(
         name: "messaging-bench",
         dependencies: ["Messaging", "TestSupport", "Postgres", "AMQP", "Primitives", contracts, logging],
-        path: "Tests/Benchmarks/Messaging",
+        path: "scripts/lib/bench/messaging",
         exclude: ["README.md", "run", "relay_loop.c"],
         swiftSettings: wrapper
     ),
@@ -222,6 +220,7 @@ let tests: [Target] = [
     test("Redis", ["Redis", "EventLoops", "TestSupport", logging]),
     test("Documents", ["Documents", "TestSupport"]),
     test("Contracts", [contracts]),
+    test("ContractGate", ["ContractGate", "Messaging", "AMQP", "TestSupport", contracts]),
     test("QRCode", ["QRCode", "TestSupport"]),
     test("ImageFiles", ["ImageFiles", "TestSupport"]),
     test("ObjectStorage", ["ObjectStorage", "Primitives", "EventLoops", "TestSupport", asyncHTTPClient]),
@@ -246,7 +245,7 @@ let tests: [Target] = [
         ]
     ),
     serviceTest("Auth", [crypto]),
-    serviceTest("Customer", ["AnchorClient", "EventLoops", "ImageFiles", "ObjectStorage"]),
+    serviceTest("Customer", ["AnchorClient", "EventLoops", "ImageFiles", "ObjectStorage", httpTypes]),
     serviceTest("Account", ["AnchorClient"]),
     serviceTest(
         "Transaction",
@@ -257,17 +256,17 @@ let tests: [Target] = [
         "Notification",
         [
             "AnchorClient", "EventLoops", "SandboxService", asyncHTTPClient, crypto, httpTypes, hummingbirdCore,
-            nioCore,
-            nioHTTP1,
+            nioCore, nioHTTP1,
         ]
     ),
-    serviceTest("Analytics"),
+    serviceTest("Analytics", ["EventLoops"]),
+    serviceTest("Console", ["EventLoops"]),
     test("Tidy", []),
     test(
         "System",
         [
-            "TestSupport", "Primitives", "Postgres", "EventLoops", "AMQP", "Messaging", "Sealing", contracts,
-            asyncHTTPClient, crypto, jwtKit, logging, nioCore, nioHTTP1, yams,
+            "TestSupport", "Primitives", "Postgres", "EventLoops", "AMQP", "Messaging", "ContractGate", "Sealing",
+            contracts, asyncHTTPClient, crypto, jwtKit, logging, nioCore, nioHTTP1, yams,
         ]
     ),
 ]

@@ -16,9 +16,17 @@ FROM unnest(ARRAY[:'owner', :'handler', :'worker']) AS name
 WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name)
 \gexec
 
+-- The passwords stand in these statements: whatever the server logs or counts, it is not these.
+SET log_statement = 'none';
+SET log_min_duration_statement = -1;
+SET log_min_duration_sample = -1;
+SET log_transaction_sample_rate = 0;
+SET log_min_error_statement = 'panic';
+SET pg_stat_statements.track = 'none';
 ALTER ROLE :"owner" LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE PASSWORD :'owner_password';
 ALTER ROLE :"handler" LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE PASSWORD :'handler_password';
 ALTER ROLE :"worker" LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE PASSWORD :'worker_password';
+RESET ALL;
 
 -- template0 and never template1: nobody can be connected to it, so services can be created side by side.
 SELECT format('CREATE DATABASE %I OWNER %I TEMPLATE template0', :'database', :'owner')

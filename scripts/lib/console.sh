@@ -3,6 +3,8 @@
 
 console_started=$SECONDS
 console_phases=()
+# What the failed steps said, shown once more at the end, where people look first.
+console_failures=()
 console_ticker=""
 # The outcome of the last run_step.
 step_status=0
@@ -75,6 +77,7 @@ run_step() {
     if ((step_status != 0)) && [[ -n $log ]]; then
         show_failure "$log"
         printf '%s failed; the whole output is in %s\n' "$title" "$log" >&2
+        console_failures+=("$title failed:" "$(show_failure "$log" 2>&1 | head -n 12 | cut -c 1-300)")
     fi
 }
 
@@ -92,6 +95,12 @@ note_phase() {
     local outcome=ok
     (($3 == 0)) || outcome=FAILED
     console_phases+=("$(printf '%-44s %8s  %s' "$1" "$(elapsed_text "$2")" "$outcome")")
+}
+
+print_failures() {
+    ((${#console_failures[@]})) || return 0
+    say ""
+    printf '%s\n' "${console_failures[@]}"
 }
 
 print_phases() {

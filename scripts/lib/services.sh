@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# The settings, start and end of the services that scripts/run keeps up. Needs processes.sh and console.sh.
+# The databases, settings, start and end of the services that scripts/run keeps up. Needs processes.sh, databases.sh and
+# console.sh.
 # $run is the folder of the run, $binaries the folder with the executables; the caller sets them.
 # shellcheck disable=SC2154
 
 # In the order in which they start.
-services=(auth customer account transaction subscription notification analytics)
+services=(auth customer account transaction subscription notification analytics console)
 
 # The lines of .run/<service>.env.
 service_environment() {
@@ -20,6 +21,8 @@ service_environment() {
     setting LOG_LEVEL "${LOG_LEVEL:-info}"
     setting SHUTDOWN_GRACE_SECONDS 10
     rate_limits
+    # What a build that measures its coverage writes goes there, and not into the folder that it was started from.
+    [[ -z ${LLVM_PROFILE_FILE:-} ]] || setting LLVM_PROFILE_FILE "$LLVM_PROFILE_FILE"
     peer_urls
     if [[ $service == sandbox ]]; then
         sandbox_environment
@@ -52,6 +55,7 @@ own_environment() {
             ;;
         transaction)
             setting ANCHOR_POOL_ACCOUNT_ID "$pool_account"
+            setting IMAGE_STORE_URL "file://$run/images"
             ;;
         customer)
             setting BLIND_INDEX_KEY "$(key_in "$run/secrets/blind-index-key")"
@@ -65,7 +69,22 @@ own_environment() {
             setting APNS_BASE_URL "https://localhost:$(free_port "$run/ports/apns")"
             setting APNS_CA_FILE "$(push_certificate)"
             ;;
+        console) setting OPERATOR_TOKENS "$(operator_tokens)" ;;
     esac
+}
+
+# Who may sign in to the operators' page: two, for some decisions need a second person.
+operators=(ada bola)
+
+operator_tokens() {
+    local name entries=()
+    for name in "${operators[@]}"; do
+        entries+=("$name:$(printf '%s' "$(secret_in "$run/secrets/operator-$name")" | sha256sum | cut -d ' ' -f 1)")
+    done
+    (
+        IFS=,
+        printf '%s' "${entries[*]}"
+    )
 }
 
 setting() {
@@ -151,12 +170,36 @@ migrate_service() {
     with_environment "$settings" "$binaries/$service" --migrate-only || fail "the migrations of $service failed"
 }
 
+# Databases with their migrations, and the settings of all services; the servers run already.
+create_databases() {
+    local service
+    # shellcheck source=/dev/null
+    source "$run/servers/servers.env"
+    for service in "${services[@]}"; do create_database "$TRANSFA_TEST_POSTGRES_URL" "$run" "$service"; done
+    write_service_environments
+    for service in "${services[@]}"; do migrate_service "$service"; done
+}
+
+start_sandbox() {
+    mkdir -p "$run/sandbox"
+    start_service sandbox
+    await_service sandbox
+}
+
+# After the sandbox, which stands in for what they ask when they start.
+start_suite() {
+    local service
+    for service in "${services[@]}"; do start_service "$service"; done
+    for service in "${services[@]}"; do await_service "$service"; done
+}
+
+# start_service <name> [<executable>]: with the settings of that name.
 start_service() {
-    local service=$1
+    local service=$1 executable=${2:-$1}
     must_be_free "$service" "$run/ports/$service" "$run/ports/$service-internal"
     # shellcheck disable=SC2016
     start_process "$run/pids/$service" "$run/logs/$service.log" env -i PATH="$PATH" HOME="${HOME:-/}" \
-        bash -c 'set -a; source "$1"; set +a; exec "$2"' "$service" "$run/$service.env" "$binaries/$service" \
+        bash -c 'set -a; source "$1"; set +a; exec "$2"' "$service" "$run/$service.env" "$binaries/$executable" \
         || fail "$service ended at once: $(tail -n 1 "$run/logs/$service.log")"
 }
 

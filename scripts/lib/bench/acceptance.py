@@ -3,6 +3,7 @@
 Part c: how long acceptance takes at half of what the suite completes.
 """
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -12,14 +13,13 @@ from measuring import REPEATS, RUN, Backlog, Processors, closed_load, measured, 
 
 SECONDS = int(os.environ["BENCH_SECONDS"])
 WARM_UP = 3
-ROOT = RUN.parent
 REFERENCE = "transfa_reference"
 
 
 def pgbench(people, seconds):
     """Accepted payments per second: every call counts as one, and all must have been accepted."""
     url = settings("databases/transaction.env")["DATABASE_URL"].replace("/transfa_transaction", f"/{REFERENCE}")
-    script = ROOT / "Tests/Benchmarks/Acceptance/pgbench.sql"
+    script = pathlib.Path(__file__).parent / "acceptance/pgbench.sql"
     before = int(psql(REFERENCE, "SELECT count(*) FROM transactions"))
     psql(REFERENCE, "CHECKPOINT")
     variables = {"people": people, "n": 0, "start": int(time.time() * 1000)}

@@ -117,6 +117,39 @@ def refused(result):
 # Backlog -------------------------------------------------------------------------------------------------------------
 
 
+class Session:
+    """One psql that stays, asked the same thing again and again."""
+
+    def __init__(self, database, sql):
+        self.sql = sql
+        command = ["psql", admin_url(database), "-XAtq", "-F", " "]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self):
+        self.process.stdin.write(self.sql + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().split()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class ArchiveLag:
+    """How old the newest event of the archive is, in seconds: while payments run, how far it is behind."""
+
+    SQL = "SELECT coalesce(extract(epoch FROM clock_timestamp() - newest_time), 1e9) FROM archive_progress;"
+
+    def __init__(self):
+        self.session = Session("transfa_console", self.SQL)
+
+    def seconds(self):
+        return max(0.0, float(self.session.ask()[0]))
+
+    def close(self):
+        self.session.close()
+
+
 class Backlog:
     """What was accepted and is not done: open transfers, events not yet published, messages not yet consumed."""
 
@@ -124,8 +157,7 @@ class Backlog:
     SQL = "SELECT (SELECT coalesce(sum(held), 0) / 100 FROM balances), (SELECT count(*) FROM outbox WHERE sent_at IS NULL);"
 
     def __init__(self):
-        command = ["psql", admin_url("transfa_transaction"), "-XAtq", "-F", " "]
-        self.session = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.session = Session("transfa_transaction", self.SQL)
         url = urllib.parse.urlsplit(settings("servers/servers.env")["TRANSFA_TEST_RABBITMQ_MANAGEMENT_URL"])
         login = base64.b64encode(f"{url.username}:{url.password}".encode()).decode()
         self.queues = urllib.request.Request(
@@ -134,9 +166,7 @@ class Backlog:
         )
 
     def parts(self):
-        self.session.stdin.write(self.SQL + "\n")
-        self.session.stdin.flush()
-        held, unsent = self.session.stdout.readline().split()
+        held, unsent = self.session.ask()
         with urllib.request.urlopen(self.queues, timeout=10) as answer:
             queues = json.load(answer)
         # The stream keeps what it has.
@@ -147,8 +177,7 @@ class Backlog:
         return sum(self.parts())
 
     def close(self):
-        self.session.stdin.close()
-        self.session.wait()
+        self.session.close()
 
     def drain(self, limit=900):
         """Waits until nothing is left; returns how many were done per second."""

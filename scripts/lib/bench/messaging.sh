@@ -9,7 +9,7 @@ messaging_part() {
         set -a
         # shellcheck source=/dev/null
         source "$run/servers/servers.env"
-        PARTS=$1 REPEATS=$repeats TRANSFA_BENCH_BINARIES=$binaries "$root/Tests/Benchmarks/Messaging/run"
+        PARTS=$1 REPEATS=$repeats TRANSFA_BENCH_BINARIES=$binaries "$root/scripts/lib/bench/messaging/run"
     )
 }
 

@@ -17,6 +17,7 @@ RATIOS = [
 ]
 # part, what, prefix of the values, unit, limit
 LIMITS = [
+    ("b", "archive lag, the worst second", "archive lag", "s", 2),
     ("c", "p99 of acceptance at half of b", "p99", "ms", 50),
     ("f", "memory when idle (RSS)", "rss ", "MB", 60),
     ("f", "exec to ready", "ready ", "ms", 1500),

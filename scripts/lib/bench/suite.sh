@@ -3,7 +3,7 @@
 # console.sh, processes.sh, databases.sh and services.sh, $root, $run and $binaries.
 # shellcheck disable=SC2154
 
-acceptance=$root/Tests/Benchmarks/Acceptance
+acceptance=$root/scripts/lib/bench/acceptance
 # pgbench's copy of the transaction service's database: what it accepts must not keep the services busy.
 reference_database=transfa_reference
 # Counting requests is part of what is measured; being refused is not.
@@ -23,19 +23,6 @@ build_load() {
     mkdir -p "$run/bin"
     gcc "${flags[@]}" -o "$run/bin/keys" "$acceptance/keys.c" -lcrypto
     gcc "${flags[@]}" -o "$run/bin/load" "$acceptance/load.c" "$acceptance/payments.c" -lcrypto -lm
-}
-
-create_databases() {
-    local service
-    # shellcheck source=/dev/null
-    source "$run/servers/servers.env"
-    for service in "${services[@]}"; do
-        create_database "$TRANSFA_TEST_POSTGRES_URL" "$run" "$service"
-    done
-    write_service_environments
-    for service in "${services[@]}"; do
-        migrate_service "$service"
-    done
 }
 
 # database_url <MIGRATION_DATABASE_URL|DATABASE_URL|WORKER_DATABASE_URL>: of the transaction service.
@@ -60,18 +47,6 @@ copy_ledger() {
     psql "$TRANSFA_TEST_POSTGRES_URL" -Xq -v ON_ERROR_STOP=1 \
         -c "CREATE DATABASE $reference_database OWNER transaction_owner TEMPLATE transfa_transaction" \
         -c "GRANT CONNECT ON DATABASE $reference_database TO transaction_handler, transaction_worker"
-}
-
-start_sandbox() {
-    mkdir -p "$run/sandbox"
-    start_service sandbox
-    await_service sandbox
-}
-
-start_suite() {
-    local service
-    for service in "${services[@]}"; do start_service "$service"; done
-    for service in "${services[@]}"; do await_service "$service"; done
 }
 
 # Prints what does not hold; 1 when there is something.

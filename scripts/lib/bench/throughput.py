@@ -2,7 +2,7 @@
 import os
 import time
 
-from measuring import REPEATS, Backlog, Processors, closed_load, measured, open_load, progress, refused
+from measuring import REPEATS, ArchiveLag, Backlog, Processors, closed_load, measured, open_load, progress, refused
 
 SECONDS = int(os.environ["BENCH_LONG_SECONDS"])
 PROBE_SECONDS = 20
@@ -22,15 +22,17 @@ def slope(samples):
     return sum((at - mean_time) * (value - mean) for at, value in samples) / spread
 
 
-def attempt(backlog, rate, seconds, tolerance):
-    """Whether the suite keeps up with a rate, with the load's result and what was completed per second."""
+def attempt(backlog, archive, rate, seconds, tolerance):
+    """Whether the suite keeps up with a rate, with the load's result, what was completed per second, and the most by which
+    the archive was behind."""
     backlog.drain()
     load = open_load(seconds, WARM_UP, rate)
     begin = time.monotonic()
-    samples = []
+    samples, lags = [], []
     while (at := time.monotonic() - begin) < WARM_UP + seconds:
         if at >= WARM_UP:
             samples.append((at, backlog.total()))
+            lags.append(archive.seconds())
         time.sleep(1)
     result = load.result()
     growth = slope(samples)
@@ -38,12 +40,12 @@ def attempt(backlog, rate, seconds, tolerance):
     completed = result["accepted_per_second"] - max(growth, 0)
     progress(
         f"{rate:.0f} payments/s for {seconds} s: backlog {samples[0][1]} to {samples[-1][1]}, {growth:+.1f}/s,"
-        f" p99 {result['p99_ms']} ms: {'keeps up' if holds else 'does not keep up'}"
+        f" p99 {result['p99_ms']} ms, archive up to {max(lags):.1f} s behind: {'keeps up' if holds else 'does not keep up'}"
     )
-    return holds, completed, result
+    return holds, completed, result, max(lags)
 
 
-def search(backlog):
+def search(backlog, archive):
     """By halves between nothing and what is completed while nothing is accepted."""
     backlog.drain()
     flood = closed_load(8, 0, 120_000).result()
@@ -52,19 +54,19 @@ def search(backlog):
     low, high = 0.0, ceiling
     rate = 0.6 * ceiling
     for _ in range(PROBES):
-        holds, _, _ = attempt(backlog, rate, PROBE_SECONDS, PROBE_TOLERANCE)
+        holds, *_ = attempt(backlog, archive, rate, PROBE_SECONDS, PROBE_TOLERANCE)
         low, high = (rate, high) if holds else (low, rate)
         rate = (low + high) / 2
     return low if low > 0 else rate
 
 
-def confirm(backlog, rate):
+def confirm(backlog, archive, rate):
     """All repeats must keep up; a rate that does not is lowered."""
     for _ in range(8):
         outcomes = []
         for repeat in range(1, REPEATS + 1):
             processors = Processors()
-            outcomes.append(attempt(backlog, rate, SECONDS, TOLERANCE))
+            outcomes.append(attempt(backlog, archive, rate, SECONDS, TOLERANCE))
             if not outcomes[-1][0]:
                 break
             processors.report("b", repeat)
@@ -75,15 +77,17 @@ def confirm(backlog, rate):
 
 
 def main():
-    backlog = Backlog()
-    rate, outcomes = confirm(backlog, search(backlog))
-    for repeat, (_, completed, result) in enumerate(outcomes, 1):
+    backlog, archive = Backlog(), ArchiveLag()
+    rate, outcomes = confirm(backlog, archive, search(backlog, archive))
+    for repeat, (_, completed, result, lag) in enumerate(outcomes, 1):
         measured("b", "rate", rate, "payments/s", repeat)
         measured("b", "completed", completed, "payments/s", repeat)
         measured("b", "p99", result["p99_ms"], "ms", repeat)
+        measured("b", "archive lag", lag, "s", repeat)
         measured("b", "cpu load generator", result["generator_cpu_percent"], "% of a core", repeat)
     backlog.drain()
     backlog.close()
+    archive.close()
 
 
 if __name__ == "__main__":
