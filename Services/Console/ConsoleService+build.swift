@@ -22,6 +22,8 @@ struct ConsoleParts {
     let configuration: ConsoleConfiguration
     let store = ArchiveStore()
     let log: ArchiveLog
+    /// How console reaches every service.
+    let ports: ServiceCaller
 
     init(host: ServiceHost) throws {
         self.host = host
@@ -30,6 +32,11 @@ struct ConsoleParts {
             ownToken: host.settings.internalServer.token
         )
         self.log = ArchiveLog(host.logger)
+        self.ports = ServiceCaller(
+            addresses: self.configuration.addresses,
+            token: self.configuration.token,
+            http: host.http
+        )
     }
 
     func wired() throws -> ServiceParts {
@@ -49,7 +56,7 @@ struct ConsoleParts {
         let events = EventController(reads: reads, feed: ReadFeed(reads: reads), trace: self.trace(reads))
         let replays = self.replays(work, archive: reads)
         let rebuilds = RebuildController(
-            desk: RebuildDesk(replays: replays.desk, archive: reads, targets: self.rebuildTargets)
+            desk: RebuildDesk(replays: replays.desk, archive: reads, targets: RebuildTargetClient(ports: self.ports))
         )
         return ServiceParts(
             router: try self.page(reads, events) { follower?.isFollowing ?? false },
@@ -83,13 +90,8 @@ struct ConsoleParts {
         let own = api.group().add(middleware: SessionMiddleware(signIn: signIn))
         session.addOwn(to: own)
         events.add(to: own)
-        let ports = ServiceCaller(
-            addresses: self.configuration.addresses,
-            token: self.configuration.token,
-            http: host.http
-        )
-        PassageController(ports: ports, signIn: signIn).add(to: own)
-        let overview = ReadOverview(ports: ports, reads: reads, clock: host.clock, isFollowing: isFollowing) {
+        PassageController(ports: self.ports, signIn: signIn).add(to: own)
+        let overview = ReadOverview(ports: self.ports, reads: reads, clock: host.clock, isFollowing: isFollowing) {
             await host.brokerQueues()
         }
         own.get("/overview") { _, _ in APIResponse(.ok, body: Array(try await overview().utf8)) }
@@ -100,11 +102,7 @@ struct ConsoleParts {
         FollowTrace(
             events: TraceEvents(reads: reads),
             reads: reads,
-            peers: TraceClient(
-                addresses: self.configuration.addresses,
-                token: self.configuration.token,
-                http: self.host.http
-            )
+            peers: TraceClient(ports: self.ports)
         )
     }
 
@@ -114,11 +112,7 @@ struct ConsoleParts {
             database: work,
             store: self.store,
             days: days,
-            outboxes: OutboxClient(
-                addresses: self.configuration.addresses,
-                token: self.configuration.token,
-                http: self.host.http
-            ),
+            outboxes: OutboxClient(ports: self.ports),
             log: self.log
         )
         return MessagingRuntime.Plan(
@@ -132,26 +126,14 @@ struct ConsoleParts {
             database: work,
             store: ReplayStore(),
             reads: ReplayReads(database: work),
-            targets: ReplayTargetClient(
-                addresses: self.configuration.addresses,
-                token: self.configuration.token,
-                http: self.host.http
-            ),
+            targets: ReplayTargetClient(ports: self.ports),
             rebuild: RunRebuild(
                 database: work,
                 store: ReplayStore(),
                 archive: ArchiveReads(database: work),
-                targets: self.rebuildTargets,
+                targets: RebuildTargetClient(ports: self.ports),
                 clock: self.host.clock
             )
-        )
-    }
-
-    private var rebuildTargets: RebuildTargetClient {
-        RebuildTargetClient(
-            addresses: self.configuration.addresses,
-            token: self.configuration.token,
-            http: self.host.http
         )
     }
 

@@ -1,8 +1,7 @@
-import AsyncHTTPClient
 import Contracts
 import Foundation
+import HTTPTypes
 import NIOCore
-import NIOHTTP1
 import Primitives
 
 /// Services that make projections again.
@@ -53,15 +52,12 @@ enum RebuildTargetProblem: Error, Equatable {
 
 /// Asks the services' internal ports.
 struct RebuildTargetClient: RebuildTargets {
-    let addresses: [ServiceName: String]
-    let token: String
-    let http: HTTPClient
+    let ports: any InternalPorts
 
     /// With a slice of a replay well below the lease of its job.
     private static let timeout = TimeAmount.seconds(8)
     /// The end looks at a month of the inbox; said twice it is the same.
     private static let patience = TimeAmount.seconds(30)
-    private static let maximumBytes = 1024 * 1024
 
     private struct Projections: Decodable {
         let data: [RemoteProjection]
@@ -69,7 +65,7 @@ struct RebuildTargetClient: RebuildTargets {
 
     func projection(_ name: String, of service: ServiceName) async throws -> RemoteProjection? {
         do {
-            let all: Projections = try await self.call(.GET, service, "")
+            let all: Projections = try await self.call(.get, service, "")
             return all.data.first { $0.name == name }
         } catch RebuildTargetProblem.refused {
             // A service without projections has no such path.
@@ -99,10 +95,10 @@ struct RebuildTargetClient: RebuildTargets {
             reason: rebuild.reason
         )
         let begun: Begun = try await self.call(
-            .POST,
+            .post,
             rebuild.service,
             "/\(rebuild.projection)/rebuilds",
-            body: try JSONEncoder().encode(body),
+            body: Array(try JSONEncoder().encode(body)),
             in: rebuild.operatorName
         )
         return begun.generation
@@ -115,17 +111,14 @@ struct RebuildTargetClient: RebuildTargets {
     func send(_ envelopes: [String], _ rebuild: RebuildOrder) async throws -> Int {
         var bytes: [UInt8] = []
         for envelope in envelopes {
-            // In JSON a line break is only ever white space between its parts.
-            bytes += envelope.utf8.map {
-                $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0
-            }
+            bytes += InternalCall.line(envelope)
             bytes.append(UInt8(ascii: "\n"))
         }
         let taken: Taken = try await self.call(
-            .POST,
+            .post,
             rebuild.service,
             Self.path(rebuild, "events"),
-            body: Data(bytes),
+            body: bytes,
             type: "application/jsonl",
             in: rebuild.operatorName
         )
@@ -142,10 +135,10 @@ struct RebuildTargetClient: RebuildTargets {
 
     func finish(_ rebuild: RebuildOrder) async throws -> Int {
         let end: End = try await self.call(
-            .POST,
+            .post,
             rebuild.service,
             Self.path(rebuild, "finish"),
-            body: try JSONEncoder().encode(Reason(reason: rebuild.reason)),
+            body: Array(try JSONEncoder().encode(Reason(reason: rebuild.reason))),
             in: rebuild.operatorName,
             within: Self.patience
         )
@@ -154,10 +147,10 @@ struct RebuildTargetClient: RebuildTargets {
 
     func cancel(_ rebuild: RebuildOrder) async throws {
         let _: Begun = try await self.call(
-            .POST,
+            .post,
             rebuild.service,
             Self.path(rebuild, "cancel"),
-            body: try JSONEncoder().encode(Reason(reason: rebuild.reason)),
+            body: Array(try JSONEncoder().encode(Reason(reason: rebuild.reason))),
             in: rebuild.operatorName
         )
     }
@@ -167,38 +160,37 @@ struct RebuildTargetClient: RebuildTargets {
     }
 
     private func call<Answer: Decodable>(
-        _ method: HTTPMethod,
+        _ method: HTTPRequest.Method,
         _ service: ServiceName,
         _ path: String,
-        body: Data? = nil,
+        body: [UInt8] = [],
         type: String = "application/json",
         in name: String? = nil,
         within timeout: TimeAmount = Self.timeout
     ) async throws -> Answer {
-        guard let address = self.addresses[service] else { throw RebuildTargetProblem.noAddress }
-        var request = HTTPClientRequest(url: address + "/internal/ops/projections" + path)
-        request.method = method
-        request.headers.add(name: "Authorization", value: "Bearer \(self.token)")
-        if let name { request.headers.add(name: "Transfa-Operator", value: name) }
-        if let body {
-            request.headers.add(name: "Content-Type", value: type)
-            request.body = .bytes(ByteBuffer(bytes: body))
-        }
+        var call = InternalCall(
+            method: method,
+            path: "/internal/ops/projections" + path,
+            body: body,
+            contentType: type,
+            operatorName: name
+        )
+        call.timeout = timeout
+        let answer: InternalAnswer
         do {
-            let response = try await self.http.execute(request, timeout: timeout)
-            let body = Data(try await response.body.collect(upTo: Self.maximumBytes).readableBytesView)
-            switch response.status.code {
-            case 200..<300: return try JSONDecoder().decode(Answer.self, from: body)
-            case 400..<500: throw RebuildTargetProblem.refused(Self.code(in: body) ?? "status_\(response.status.code)")
-            default: throw RebuildTargetProblem.unavailable
+            answer = try await self.ports.call(service, call)
+        } catch let error as ServiceUnreachable {
+            throw error.hasAddress ? RebuildTargetProblem.unavailable : RebuildTargetProblem.noAddress
+        }
+        let told = Data(answer.body)
+        switch answer.status {
+        case 200..<300:
+            guard let decoded = try? JSONDecoder().decode(Answer.self, from: told) else {
+                throw RebuildTargetProblem.unavailable
             }
-        } catch let problem as RebuildTargetProblem {
-            throw problem
-        } catch is CancellationError {
-            throw CancellationError()
-        } catch {
-            // Whatever it was: the address and the token may stand in its text.
-            throw RebuildTargetProblem.unavailable
+            return decoded
+        case 400..<500: throw RebuildTargetProblem.refused(Self.code(in: told) ?? "status_\(answer.status)")
+        default: throw RebuildTargetProblem.unavailable
         }
     }
 

@@ -1,8 +1,5 @@
-import AsyncHTTPClient
 import Contracts
 import Foundation
-import NIOCore
-import NIOHTTP1
 import Primitives
 
 /// Services that handle events again.
@@ -27,13 +24,7 @@ enum ReplayTargetProblem: Error, Equatable {
 
 /// Sends batches to the services' internal ports.
 struct ReplayTargetClient: ReplayTargets {
-    let addresses: [ServiceName: String]
-    let token: String
-    let http: HTTPClient
-
-    /// With a slice of a replay well below the lease of its job.
-    private static let timeout = TimeAmount.seconds(8)
-    private static let maximumBytes = 16 * 1024 * 1024
+    let ports: any InternalPorts
 
     /// The first line of the body.
     private struct Heading: Encodable {
@@ -44,25 +35,23 @@ struct ReplayTargetClient: ReplayTargets {
     }
 
     func handle(_ items: [ReplayBatch.Item], of replay: Replay) async throws -> TargetAnswer {
-        guard let address = self.addresses[replay.order.service] else { throw ReplayTargetProblem.noAddress }
-        var request = HTTPClientRequest(url: address + "/internal/ops/replay")
-        request.method = .POST
-        request.headers.add(name: "Authorization", value: "Bearer \(self.token)")
-        request.headers.add(name: "Transfa-Operator", value: replay.operatorName)
-        request.headers.add(name: "Content-Type", value: "application/jsonl")
-        request.body = .bytes(ByteBuffer(bytes: try Self.body(items, of: replay)))
+        var call = InternalCall(
+            method: .post,
+            path: "/internal/ops/replay",
+            body: try Self.body(items, of: replay),
+            contentType: "application/jsonl",
+            operatorName: replay.operatorName
+        )
+        // With a slice of a replay well below the lease of its job.
+        call.timeout = .seconds(8)
+        call.maximumBytes = 16 * 1024 * 1024
+        let answer: InternalAnswer
         do {
-            let response = try await self.http.execute(request, timeout: Self.timeout)
-            let body = try await response.body.collect(upTo: Self.maximumBytes)
-            return try Self.answer(Int(response.status.code), Data(body.readableBytesView))
-        } catch let problem as ReplayTargetProblem {
-            throw problem
-        } catch is CancellationError {
-            throw CancellationError()
-        } catch {
-            // Whatever it was: the address and the token may stand in its text.
-            throw ReplayTargetProblem.unavailable
+            answer = try await self.ports.call(replay.order.service, call)
+        } catch let error as ServiceUnreachable {
+            throw error.hasAddress ? ReplayTargetProblem.unavailable : ReplayTargetProblem.noAddress
         }
+        return try Self.told(answer)
     }
 
     private static func body(_ items: [ReplayBatch.Item], of replay: Replay) throws -> [UInt8] {
@@ -75,24 +64,24 @@ struct ReplayTargetClient: ReplayTargets {
         var bytes = Array(try JSONEncoder().encode(heading))
         for item in items {
             bytes.append(UInt8(ascii: "\n"))
-            // In JSON a line break is only ever white space between its parts.
-            bytes += item.body.utf8.map {
-                $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0
-            }
+            bytes += InternalCall.line(item.body)
         }
         return bytes
     }
 
-    private static func answer(_ status: Int, _ body: Data) throws -> TargetAnswer {
-        switch status {
+    private static func told(_ answer: InternalAnswer) throws -> TargetAnswer {
+        switch answer.status {
         case 200: break
         case 503:
-            throw String(decoding: body, as: UTF8.self).contains("\"locked\"")
+            throw String(decoding: answer.body, as: UTF8.self).contains("\"locked\"")
                 ? ReplayTargetProblem.locked : ReplayTargetProblem.unavailable
-        case 400..<500: throw ReplayTargetProblem.refused(status)
+        case 400..<500: throw ReplayTargetProblem.refused(answer.status)
         default: throw ReplayTargetProblem.unavailable
         }
-        let told = try JSONDecoder().decode(Told.self, from: body)
+        let body = Data(answer.body)
+        guard let told = try? JSONDecoder().decode(Told.self, from: body) else {
+            throw ReplayTargetProblem.unavailable
+        }
         let changes =
             (try JSONSerialization.jsonObject(with: body) as? [String: Any])?["changes"] as? [[String: Any]] ?? []
         return TargetAnswer(

@@ -11,18 +11,30 @@ struct InternalCall: Sendable {
     /// Path and query.
     var path: String
     var body: [UInt8] = []
+    var contentType = "application/json"
     /// In whose name, for what is written into the audit.
     var operatorName: String?
     /// The request it is part of.
     var requestID: String?
     var traceparent: String?
+    /// Below the deadline of a request.
+    var timeout = TimeAmount.seconds(9)
+    /// A longer answer counts as none.
+    var maximumBytes = 8 * 1024 * 1024
+
+    /// JSON as one line: a line break in it is only ever white space between its parts.
+    static func line(_ json: String) -> [UInt8] {
+        json.utf8.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 }
+    }
 }
 
 /// What a service has answered.
 struct InternalAnswer: Sendable {
     let status: Int
-    let contentType: String?
+    var headers = HTTPHeaders()
     let body: [UInt8]
+
+    var contentType: String? { self.headers.first(name: "Content-Type") }
 }
 
 /// The internal ports of all services.
@@ -36,6 +48,8 @@ protocol InternalPorts: Sendable {
 /// A service has no address, or does not answer.
 struct ServiceUnreachable: Error {
     let service: ServiceName
+    /// False when its address is not among the settings.
+    let hasAddress: Bool
 }
 
 /// Calls services with the suite's internal token, which never leaves this process.
@@ -44,12 +58,10 @@ struct ServiceCaller: InternalPorts {
     let token: String
     let http: HTTPClient
 
-    /// Below the deadline of a request.
-    private static let timeout = TimeAmount.seconds(9)
-    private static let maximumBytes = 8 * 1024 * 1024
-
     func call(_ service: ServiceName, _ call: InternalCall) async throws -> InternalAnswer {
-        guard let address = self.addresses[service] else { throw ServiceUnreachable(service: service) }
+        guard let address = self.addresses[service] else {
+            throw ServiceUnreachable(service: service, hasAddress: false)
+        }
         var request = HTTPClientRequest(url: address + call.path)
         request.method = HTTPMethod(rawValue: call.method.rawValue)
         request.headers.add(name: "Authorization", value: "Bearer \(self.token)")
@@ -57,22 +69,22 @@ struct ServiceCaller: InternalPorts {
         if let id = call.requestID { request.headers.add(name: "X-Request-Id", value: id) }
         if let trace = call.traceparent { request.headers.add(name: "traceparent", value: trace) }
         if !call.body.isEmpty {
-            request.headers.add(name: "Content-Type", value: "application/json")
+            request.headers.add(name: "Content-Type", value: call.contentType)
             request.body = .bytes(ByteBuffer(bytes: call.body))
         }
         do {
-            let response = try await self.http.execute(request, timeout: Self.timeout)
-            let body = try await response.body.collect(upTo: Self.maximumBytes)
+            let response = try await self.http.execute(request, timeout: call.timeout)
+            let body = try await response.body.collect(upTo: call.maximumBytes)
             return InternalAnswer(
                 status: Int(response.status.code),
-                contentType: response.headers.first(name: "Content-Type"),
+                headers: response.headers,
                 body: Array(body.readableBytesView)
             )
         } catch is CancellationError {
             throw CancellationError()
         } catch {
             // Whatever it was: address and token may stand in its text.
-            throw ServiceUnreachable(service: service)
+            throw ServiceUnreachable(service: service, hasAddress: true)
         }
     }
 }

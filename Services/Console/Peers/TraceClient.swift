@@ -1,9 +1,6 @@
-import AsyncHTTPClient
 import Contracts
 import Foundation
 import Messaging
-import NIOCore
-import NIOHTTP1
 import Primitives
 
 extension TraceQuestion {
@@ -31,15 +28,9 @@ protocol TracePeers: Sendable {
 
 /// Asks the services' internal ports.
 struct TraceClient: TracePeers {
-    let addresses: [ServiceName: String]
-    let token: String
-    let http: HTTPClient
-
-    private static let timeout = TimeAmount.seconds(5)
-    private static let maximumBytes = 16 * 1024 * 1024
+    let ports: any InternalPorts
 
     func records(of service: ServiceName, _ question: TraceQuestion) async throws -> TraceRecords? {
-        guard let address = self.addresses[service] else { return nil }
         var parameters: [String] = []
         if !question.correlations.isEmpty { parameters.append("correlations=\(Self.list(question.correlations))") }
         if !question.jobs.isEmpty { parameters.append("jobs=\(Self.list(question.jobs))") }
@@ -47,18 +38,14 @@ struct TraceClient: TracePeers {
         if !question.references.isEmpty {
             parameters.append("references=\(question.references.joined(separator: ","))")
         }
-        let path = "/internal/ops/trace?" + parameters.joined(separator: "&")
-        var request = HTTPClientRequest(url: address + path)
-        request.headers.add(name: "Authorization", value: "Bearer \(self.token)")
+        var call = InternalCall(path: "/internal/ops/trace?" + parameters.joined(separator: "&"))
+        call.timeout = .seconds(5)
+        call.maximumBytes = 16 * 1024 * 1024
         do {
-            let response = try await self.http.execute(request, timeout: Self.timeout)
-            guard response.status == .ok else { return nil }
-            let body = try await response.body.collect(upTo: Self.maximumBytes)
-            return try JSONDecoder().decode(TraceRecords.self, from: Data(body.readableBytesView))
-        } catch is CancellationError {
-            throw CancellationError()
-        } catch {
-            // Whatever it was: the address and the token may stand in its text.
+            let answer = try await self.ports.call(service, call)
+            return answer.status == 200
+                ? try? JSONDecoder().decode(TraceRecords.self, from: Data(answer.body)) : nil
+        } catch is ServiceUnreachable {
             return nil
         }
     }
