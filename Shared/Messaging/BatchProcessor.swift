@@ -27,6 +27,8 @@ struct BatchProcessor: Sendable {
         let event: IncomingEvent
         let outcome: Outcome
         let microseconds: Int32
+        /// Where its handler stood in the trace, if it ran.
+        var place: SpanPlace?
     }
 
     /// A statement that met its time limit may have waited for somebody else's lock: so often it is repeated.
@@ -99,7 +101,7 @@ struct BatchProcessor: Sendable {
     // MARK: One attempt
 
     private func attempt(_ events: [IncomingEvent]) async throws {
-        let remembered = try await self.database.client.withTransaction { sql in
+        let (remembered, records) = try await self.database.client.withTransaction { sql in
             let pipeline = StatementPipeline(sql)
             let own = EventTransaction(pipeline, cause: Cause(), tools: self.database.tools)
             // One round trip, and the locks come first: what the inbox shows must not be older than they are.
@@ -121,28 +123,54 @@ struct BatchProcessor: Sendable {
                     parkedSubjects.insert(subject)
                     records.append(Record(event: event, outcome: .parked, microseconds: 0))
                 } else {
-                    let duration = try await self.handle(event, transaction)
-                    records.append(Record(event: event, outcome: .handled, microseconds: duration))
+                    records.append(try await self.handle(event, transaction))
                 }
             }
             try await Self.insertRecords(records, remembered, own)
             try await pipeline.flush()
             CrashPoint.reach("before_commit")
-            return remembered
+            return (remembered, records)
         }
         self.days.keep(remembered)
+        self.tell(records)
         CrashPoint.reach("after_commit_before_ack")
         self.database.wake()
     }
 
-    /// Runs the handler of an event; how long it took, in microseconds.
-    func handle(_ event: IncomingEvent, _ transaction: EventTransaction) async throws -> Int32 {
+    /// Runs the handler of an event, and measures it.
+    func handle(_ event: IncomingEvent, _ transaction: EventTransaction) async throws -> Record {
         // Bound to types we do not listen to only by an older version of ourselves: nothing to do.
-        guard let entry = self.handlers.entries[event.attributes.type] else { return 0 }
+        guard let entry = self.handlers.entries[event.attributes.type] else {
+            return Record(event: event, outcome: .handled, microseconds: 0)
+        }
         let start = ContinuousClock.now
         CrashPoint.reach("handling", with: event.attributes.id.lowercased)
-        try await entry.handle(event.attributes, event.body, transaction)
-        return Int32(clamping: Int64((ContinuousClock.now - start) / .microseconds(1)))
+        let place = SpanPlace(below: event.cause)
+        let own = transaction.caused(by: event.cause.within(place?.context))
+        try await entry.handle(event.attributes, event.body, own)
+        let took = Int32(clamping: Int64((ContinuousClock.now - start) / .microseconds(1)))
+        return Record(event: event, outcome: .handled, microseconds: took, place: place)
+    }
+
+    /// Tells of the handlers that have run, once what they did is committed.
+    func tell(_ records: [Record]) {
+        guard self.database.tools.spans != nil else { return }
+        for record in records where record.outcome == .handled {
+            let attributes = record.event.attributes
+            self.database.tools.tell(
+                "process \(attributes.type.rawValue)",
+                .consumer,
+                at: record.place,
+                took: .microseconds(Int64(record.microseconds)),
+                attributes: [
+                    "messaging.system": "rabbitmq", "messaging.operation.type": "process",
+                    "messaging.message.id": .text(attributes.id.lowercased),
+                    "cloudevents.event_type": .text(attributes.type.rawValue),
+                    "cloudevents.event_source": .text(attributes.source),
+                    "transfa.replayed": .text(attributes.replayid == nil ? "false" : "true"),
+                ]
+            )
+        }
     }
 
     /// Why an event must not be handled; nil when it may.

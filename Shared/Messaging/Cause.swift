@@ -1,4 +1,5 @@
 public import Foundation
+import Primitives
 
 /// Why something happens: the chain that a trace follows.
 public struct Cause: Sendable, Hashable {
@@ -14,5 +15,14 @@ public struct Cause: Sendable, Hashable {
         self.correlationID = correlationID
         self.causationID = causationID
         self.traceparent = traceparent
+    }
+
+    /// Where in the trace it stands; nil without a trace.
+    var trace: TraceContext? { self.traceparent.flatMap { TraceContext.parse($0) } }
+
+    /// The same cause of what happens within a span.
+    func within(_ span: TraceContext?) -> Cause {
+        guard let span else { return self }
+        return Cause(correlationID: self.correlationID, causationID: self.causationID, traceparent: span.text)
     }
 }

@@ -90,8 +90,10 @@ struct JobRunner: Sendable {
     }
 
     private func handle(_ jobs: [Job]) async {
+        let start = ContinuousClock.now
         let outcomes = await self.definition.run(jobs)
         precondition(outcomes.count == jobs.count, "a handler must answer for each job")
+        self.tell(Array(zip(jobs, outcomes)), took: start.duration(to: .now))
         var backoff = Backoff()
         while true {
             do {
@@ -101,6 +103,24 @@ struct JobRunner: Sendable {
                 if Task.isCancelled { return }
                 try? await Task.sleep(for: backoff.next())
             }
+        }
+    }
+
+    /// Tells of runs: those of a batch took the same time.
+    private func tell(_ results: [(Job, JobOutcome)], took duration: Duration) {
+        let kind = self.definition.kind.rawValue
+        for (job, outcome) in results {
+            self.database.tools.tell(
+                "job \(kind)",
+                .inside,
+                at: job.place,
+                took: duration,
+                attributes: [
+                    "transfa.job.kind": .text(kind), "transfa.job.id": .text(job.id.lowercased),
+                    "transfa.job.attempt": .number(Int64(job.attempt)), "transfa.job.outcome": .text(outcome.word),
+                ],
+                failure: outcome.failure
+            )
         }
     }
 
@@ -145,6 +165,24 @@ struct JobRunner: Sendable {
             first: self.definition.firstPause,
             maximum: self.definition.maximumPause
         )
+    }
+}
+
+extension JobOutcome {
+    /// What spans call it.
+    fileprivate var word: String {
+        switch self {
+        case .done: "done"
+        case .again: "again"
+        case .failed: "failed"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    /// Why the run did not do what it was for; being run again is no failure by itself.
+    fileprivate var failure: String? {
+        if case .failed(let reason) = self { return reason }
+        return nil
     }
 }
 

@@ -31,6 +31,8 @@ public struct Job: Sendable {
     /// Nobody else runs the job before this time.
     public let leaseUntil: Date
     package let owner: UUID
+    /// Where this run of it stands in the trace.
+    let place: SpanPlace?
 
     package init(
         id: UUID,
@@ -42,12 +44,13 @@ public struct Job: Sendable {
         leaseUntil: Date,
         owner: UUID
     ) {
+        self.place = SpanPlace(below: cause)
         self.id = id
         self.key = key
         self.subject = subject
         self.payload = payload
         self.attempt = attempt
-        self.cause = cause
+        self.cause = cause.within(self.place?.context)
         self.leaseUntil = leaseUntil
         self.owner = owner
     }

@@ -63,6 +63,7 @@ public struct MessagingRuntime: Service {
     ///   - ids: Makes UUIDv7s.
     ///   - retention: How long rows are kept.
     ///   - logger: The service's logger.
+    ///   - spans: Hears of handlers, jobs and calls of the provider once they have ended.
     ///   - plan: Handlers, jobs and schedules, made with the two databases.
     public init(
         service: ServiceName,
@@ -74,9 +75,10 @@ public struct MessagingRuntime: Service {
         ids: any IdentifierSource,
         retention: MessagingRetention = .init(),
         logger: Logger,
+        spans: (any SpanSink)? = nil,
         plan: (_ requests: EventDatabase, _ work: EventDatabase) -> Plan
     ) {
-        let tools = MessagingTools(clock: clock, ids: ids)
+        let tools = MessagingTools(clock: clock, ids: ids, spans: spans)
         self.committed = WakeSignal()
         self.requests = EventDatabase(client: requests, tools: tools, committed: self.committed)
         self.work = EventDatabase(client: work, tools: tools, committed: self.committed)

@@ -5,6 +5,8 @@ import Primitives
 struct MessagingTools: Sendable {
     let clock: any TimeSource
     let ids: any IdentifierSource
+    /// Where spans go, if anywhere.
+    var spans: (any SpanSink)?
 
     func encode(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()

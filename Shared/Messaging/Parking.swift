@@ -11,6 +11,10 @@ struct Parking: Sendable {
     let database: EventDatabase
     let logger: Logger
 
+    private var processor: BatchProcessor {
+        BatchProcessor(handlers: self.handlers, database: self.database, logger: self.logger)
+    }
+
     /// How often a retry is repeated that failed through no fault of the event.
     private static let repeats = 5
 
@@ -66,7 +70,7 @@ struct Parking: Sendable {
     // MARK: Applying
 
     private enum Step {
-        case applied
+        case applied(BatchProcessor.Record)
         case empty
     }
 
@@ -85,7 +89,9 @@ struct Parking: Sendable {
             let trial = Locked<Trial?>(nil)
             do {
                 switch try await self.applyFirst(decision, trial) {
-                case .applied: applied += 1
+                case .applied(let record):
+                    self.processor.tell([record])
+                    applied += 1
                 case .empty: return applied == 0 ? .nothingParked : .applied(applied)
                 }
             } catch {
@@ -121,14 +127,13 @@ struct Parking: Sendable {
             guard let event = IncomingEvent(body: Data(body.utf8)) else { throw EventProblem.undecodableData }
             if let entry = self.handlers.entries[event.attributes.type] {
                 guard event.attributes.majorVersion == entry.majorVersion else { throw EventProblem.unknownVersion }
-                let transaction = EventTransaction(pipeline, cause: event.cause, tools: self.database.tools)
-                try await entry.handle(event.attributes, event.body, transaction)
             }
+            let record = try await self.processor.handle(event, own.caused(by: event.cause))
             try await own.stage("DELETE FROM parked_events WHERE id = \(id)")
             try await own.stage("UPDATE inbox SET outcome = 'handled' WHERE day = uuid_v7_day(\(id)) AND id = \(id)")
             try await own.stage("UPDATE parked_retries SET applied = applied + 1 WHERE id = \(decision.id)")
             try await pipeline.flush()
-            return .applied
+            return .applied(record)
         }
     }
 

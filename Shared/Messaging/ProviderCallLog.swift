@@ -32,14 +32,31 @@ public struct ProviderCallLog<Failure: Error & CustomStringConvertible>: Sendabl
         _ body: () async throws -> Answer
     ) async throws -> Answer {
         try await self.begin(operation, reference, job)
+        let start = ContinuousClock.now
         let result: Result<Answer, any Error>
         do {
             result = .success(try await body())
         } catch {
             result = .failure(error)
         }
-        try? await self.end(reference, job, outcome: Self.outcome(result))
+        let outcome = Self.outcome(result)
+        self.tell(operation, reference, job, outcome, took: start.duration(to: .now))
+        try? await self.end(reference, job, outcome: outcome)
         return try result.get()
+    }
+
+    private func tell(_ operation: String, _ reference: String, _ job: Job, _ outcome: String, took: Duration) {
+        self.database.tools.tell(
+            "provider \(operation)",
+            .client,
+            at: SpanPlace(below: job.cause),
+            took: took,
+            attributes: [
+                "peer.service": "provider", "transfa.provider.operation": .text(operation),
+                "transfa.provider.reference": .text(reference), "transfa.job.attempt": .number(Int64(job.attempt)),
+            ],
+            failure: outcome == Self.accepted ? nil : outcome
+        )
     }
 
     private func begin(_ operation: String, _ reference: String, _ job: Job) async throws {
@@ -69,9 +86,11 @@ public struct ProviderCallLog<Failure: Error & CustomStringConvertible>: Sendabl
         }
     }
 
+    private static var accepted: String { "accepted" }
+
     private static func outcome<Answer>(_ result: Result<Answer, any Error>) -> String {
         switch result {
-        case .success: "accepted"
+        case .success: Self.accepted
         case .failure(let error as Failure): error.description
         case .failure: "interrupted"
         }

@@ -170,7 +170,7 @@ class Caller:
         @schema.auth(refresh_interval=None)
         class People:
             def get(self, case, context):
-                return recipes.token(case.operation)
+                return recipes.token(case)
 
             def set(self, case, token, context):
                 case.headers["Authorization"] = f"Bearer {token}"
@@ -196,6 +196,7 @@ class Caller:
         if case.method.lower() == case.operation.method.lower():
             counts = self.outcome.statuses.setdefault(name, collections.Counter())
             counts[response.status_code] += 1
+        self.recipes.answered(case, response)
         if UPPER_CASE.search(response.content):
             self.find(case.operation.label, "ids", "An id is written in upper case", response.text[:400])
         if name == "moveClock" and response.status_code == 200:

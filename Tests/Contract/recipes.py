@@ -74,19 +74,23 @@ class Recipes:
         self.people = world["people"]
         self.things = world["things"]
         self.by_token = {}
+        # Who has made an enquiry.
+        self.askers = {}
         self.random = random.Random(1)
         self.supplies = {}
 
     # Who
 
-    def token(self, operation):
+    def token(self, case):
         """The credentials for a call of an operation; None where none are asked for."""
+        operation = case.operation
         name = operation.definition.raw["operationId"]
         if not list(operation.security.iter_parameters()):
             return None
         if operation.path.startswith(("/internal", "/metrics")):
             return self.suite.internal_token
-        person = self.actor(name)
+        # What several may have asked for is shown to who has.
+        person = self.askers.get(str((case.path_parameters or {}).get("id"))) or self.actor(name)
         token = self.suite.new_token(person["subject"]) if name == "resetPIN" else self.suite.token(person["subject"])
         self.by_token[token] = person
         return token
@@ -256,6 +260,11 @@ class Recipes:
 
     # customer
 
+    def answered(self, case, response):
+        """Remembers who has made what is anybody's turn to make."""
+        if case.operation.definition.raw["operationId"] == "enquireName" and response.ok:
+            self.askers[response.json()["id"]] = self.person(case)
+
     def getNameEnquiry(self, edit):
         edit.path("id", self.things["enquiry"])
 
@@ -316,6 +325,11 @@ class Recipes:
         if edit.body is not None and self.is_to_succeed(edit):
             kinds = dict(edit.body.get("categories") or {})
             edit.fields(categories={kind: value for kind, value in kinds.items() if kind not in ("money", "security")})
+
+    def registerPushToken(self, edit):
+        # In a chain the next one would take the place of one with the same device, or be the same.
+        if edit.phase is TestPhase.STATEFUL:
+            edit.fields(token=secrets.token_hex(32), device_id=None)
 
     def removePushToken(self, edit):
         def register():

@@ -24,7 +24,8 @@ struct ReplayRun: Sendable {
     /// One batch, all of it or nothing.
     func callAsFunction(_ events: [IncomingEvent]) async throws -> ReplayAnswer {
         let processor = BatchProcessor(handlers: self.handlers, database: self.database, logger: self.logger)
-        let answer = try await self.database.transaction(cause: Cause(correlationID: self.order.order.request)) { own in
+        let cause = Cause(correlationID: self.order.order.request)
+        let (answer, records) = try await self.database.transaction(cause: cause) { own in
             if self.order.effects == .off { try await own.stage("SELECT set_config('transfa.effects', 'off', true)") }
             var knowledge = try await Self.knowledge(of: events, own)
             var answer = ReplayAnswer()
@@ -34,9 +35,8 @@ struct ReplayRun: Sendable {
                     answer.results.append(result)
                     continue
                 }
-                let took = try await processor.handle(event, own.caused(by: event.cause))
+                records.append(try await processor.handle(event, own.caused(by: event.cause)))
                 knowledge.known.insert(event.attributes.id)
-                records.append(BatchProcessor.Record(event: event, outcome: .handled, microseconds: took))
                 answer.results.append(ReplayedEvent(event, .applied))
             }
             try await BatchProcessor.insertRecords(records, knowledge.remembered, own)
@@ -45,8 +45,9 @@ struct ReplayRun: Sendable {
                 try await own.record("replay.applied", on: self.order.id.lowercased, after: act, by: self.order.order)
             }
             CrashPoint.reach("before_replay_commit")
-            return answer
+            return (answer, records)
         }
+        processor.tell(records)
         CrashPoint.reach("after_replay_commit")
         return answer
     }

@@ -46,6 +46,8 @@ public struct ServiceSettings: Sendable {
     public let logLevel: Logger.Level
     /// How long a graceful shutdown may take.
     public let shutdownGrace: Duration
+    /// Where spans go; nil when they go nowhere.
+    public let tracing: TracingSettings?
     /// Reads the service's own keys.
     public let reader: SettingsReader
 
@@ -68,6 +70,7 @@ public struct ServiceSettings: Sendable {
         self.shutdownGrace = try reader.seconds(.shutdownGrace)
         self.http = try HTTPSettings(reader)
         self.internalServer = try InternalSettings(reader)
+        self.tracing = try TracingSettings(reader)
         self.databaseOrNone = needs.contains(.database) ? try DatabaseSettings(reader) : nil
         self.brokerOrNone = needs.contains(.broker) ? try BrokerSettings(reader) : nil
         self.needsRedis = needs.contains(.redis)

@@ -110,6 +110,25 @@ extension SettingKey {
         default: "info",
         "log lines below it are not written"
     )
+    static let tracingEndpoint = SettingKey(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        .url(["http", "https"]),
+        optional: true,
+        "a collector of OpenTelemetry; without it no spans are sent"
+    )
+    static let tracingHeaders = SettingKey(
+        "OTEL_EXPORTER_OTLP_HEADERS",
+        .list,
+        optional: true,
+        secret: true,
+        "headers for the collector, as name=value, percent-encoded"
+    )
+    static let tracingProtocol = SettingKey(
+        "OTEL_EXPORTER_OTLP_PROTOCOL",
+        .word(["http/json"]),
+        default: "http/json",
+        "the one form in which spans are sent"
+    )
     static let profile = SettingKey(
         "TRANSFA_PROFILE",
         .word(["production", "sandbox"]),
@@ -129,7 +148,7 @@ extension ServiceSettings {
     public static func keys(for needs: Needs) -> [SettingKey] {
         let always: [SettingKey] = [
             .port, .host, .deadline, .bodyLimit, .internalPort, .internalHost, .internalToken, .logLevel, .profile,
-            .shutdownGrace,
+            .shutdownGrace, .tracingEndpoint, .tracingHeaders, .tracingProtocol,
         ]
         let database: [SettingKey] = [.databaseURL, .workerDatabaseURL, .migrationDatabaseURL]
         let clerk: [SettingKey] = [.clerkJWKSURL, .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP]

@@ -2,7 +2,7 @@ public import Foundation
 public import Hummingbird
 public import Messaging
 public import NIOCore
-import Primitives
+public import Primitives
 
 /// What travels with a request through the router.
 public struct AppRequestContext: RequestContext {

@@ -19,6 +19,7 @@ struct EdgeResponder: HTTPResponder {
     private let bodyLimit: Int
     private let clients: Clients
     private let journal: RequestJournal?
+    private let spans: (any SpanSink)?
     private let clock: any TimeSource
 
     /// What is done about clients.
@@ -39,10 +40,12 @@ struct EdgeResponder: HTTPResponder {
         metrics: HTTPRequestMetrics,
         clients: Clients,
         journal: RequestJournal?,
+        spans: (any SpanSink)?,
         clock: any TimeSource
     ) {
         self.clients = clients
         self.journal = journal
+        self.spans = spans
         self.clock = clock
         self.index = index
         self.routes = routes
@@ -58,7 +61,8 @@ struct EdgeResponder: HTTPResponder {
         let start = ContinuousClock.now
         var context = context
         context.requestID = Self.requestID(of: request) ?? self.ids.next()
-        context.trace = request.headers[.traceparent].flatMap { TraceContext.parse($0) }?.child() ?? .root()
+        let caller = request.headers[.traceparent].flatMap { TraceContext.parse($0) }
+        context.trace = caller?.child() ?? .root()
         context.bodyLimit = self.bodyLimit
         context.client = self.clients.proxies.client(peer: context.peer, headers: request.headers)
         context.limiter = self.clients.limiter
@@ -74,7 +78,7 @@ struct EdgeResponder: HTTPResponder {
             response = self.unrouted(request).response(requestID: context.requestIDText)
         }
         self.finish(&response, context: context)
-        self.record(request, response, context: context, duration: start.duration(to: .now))
+        self.record(request, response, context: context, caller: caller, duration: start.duration(to: .now))
         return response
     }
 
@@ -123,6 +127,7 @@ struct EdgeResponder: HTTPResponder {
         _ request: Request,
         _ response: Response,
         context: AppRequestContext,
+        caller: TraceContext?,
         duration: Duration
     ) {
         let found = context.endpointPath
@@ -130,7 +135,9 @@ struct EdgeResponder: HTTPResponder {
         self.metrics.record(route: route, method: request.method, status: response.status, duration: duration)
         self.keep(request, response, route: route, context: context, duration: duration)
         // Probes and scrapes come every few seconds and say nothing.
-        let level: Logger.Level = route.hasPrefix("/health") || route == "/metrics" ? .trace : .info
+        let isProbe = route.hasPrefix("/health") || route == "/metrics"
+        if !isProbe { self.tell(request, response, route: route, context: context, caller: caller, duration: duration) }
+        let level: Logger.Level = isProbe ? .trace : .info
         guard context.logger.logLevel <= level else { return }
         context.logger.log(
             level: level,
@@ -140,6 +147,36 @@ struct EdgeResponder: HTTPResponder {
                 "status": .safe(response.status.code), "duration_ms": .safe(duration.milliseconds),
                 "trace_id": .safe(context.trace.traceID),
             ]
+        )
+    }
+
+    private func tell(
+        _ request: Request,
+        _ response: Response,
+        route: String,
+        context: AppRequestContext,
+        caller: TraceContext?,
+        duration: Duration
+    ) {
+        guard let spans = self.spans, context.trace.isSampled else { return }
+        // A method that nobody knows could be any text.
+        let method = route == "unknown" ? "_OTHER" : request.method.rawValue
+        let status = response.status.code
+        spans.record(
+            Span(
+                "\(method) \(route)",
+                .server,
+                context.trace,
+                parent: caller,
+                start: self.clock.now.addingTimeInterval(-(duration / .seconds(1))),
+                duration: duration,
+                attributes: [
+                    "http.request.method": .text(method), "http.route": .text(route),
+                    "http.response.status_code": .number(Int64(status)),
+                    "transfa.request.id": .text(context.requestIDText),
+                ],
+                failure: status >= 500 ? "status_\(status)" : nil
+            )
         )
     }
 

@@ -56,6 +56,7 @@ extension ServiceHost {
             clock: self.clock,
             ids: self.ids,
             logger: self.logger,
+            spans: self.spans,
             plan: plan
         )
     }

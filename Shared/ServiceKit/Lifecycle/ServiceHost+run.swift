@@ -56,6 +56,7 @@ public struct ServiceParts: Sendable {
                     cursors: host.cursors
                 ),
                 journal: journal,
+                spans: host.spans,
                 clock: host.clock
             )
         }
@@ -145,6 +146,7 @@ extension ServiceHost {
             metrics: HTTPRequestMetrics(self.metrics),
             clients: EdgeResponder.Clients(cursors: self.cursors),
             journal: journal,
+            spans: self.spans,
             clock: self.clock
         )
         let settings = self.settings.internalServer

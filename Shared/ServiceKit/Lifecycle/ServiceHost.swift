@@ -36,6 +36,8 @@ public struct ServiceHost: Sendable {
     let limiter: RateLimiter
     /// Seals cursors of lists.
     let cursors: CursorSeal
+    /// Sends spans away; nil when no endpoint is set.
+    let spans: SpanExporter?
     /// Hashes secrets in requests, for telling whether a request is the same again.
     public let keyedHash: KeyedHash
 
@@ -74,7 +76,11 @@ public struct ServiceHost: Sendable {
             },
             metrics: metrics
         )
-        self.http = ServiceClients.http()
+        let http = ServiceClients.http()
+        self.http = http
+        self.spans = settings.tracing.map {
+            SpanExporter(settings: $0, service: settings.service, http: http, logger: logger, metrics: metrics)
+        }
         self.dataKeysOrNone = settings.has(.auth) ? DataKeyClient(settings: settings.auth, http: self.http) : nil
     }
 
@@ -104,6 +110,7 @@ public struct ServiceHost: Sendable {
     /// What runs below the service's own parts, in the order of starting.
     func clientServices() -> [any Service] {
         var services: [any Service] = [HTTPClientService(client: self.http), self.wheel]
+        if let spans = self.spans { services.append(spans) }
         if let handlers = self.handlersOrNone {
             services.append(ClientService("postgres-handlers") { await handlers.run() })
         }

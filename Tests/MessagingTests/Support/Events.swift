@@ -25,7 +25,8 @@ func envelope(
     _ amount: Int64,
     id: UUID = ids.next(),
     version: Int = 1,
-    subject: String? = nil
+    subject: String? = nil,
+    trace: String? = nil
 ) throws -> Data {
     let attributes = EventAttributes(
         id: id,
@@ -34,14 +35,21 @@ func envelope(
         majorVersion: version,
         subject: subject ?? user.lowercased,
         time: "2026-11-21T00:00:00.000Z",
-        sequence: amount
+        sequence: amount,
+        traceparent: trace
     )
     let json = String(decoding: try JSONEncoder().encode(credited(user, amount)), as: UTF8.self)
     return try EventEnvelope.body(attributes, dataJSON: json)
 }
 
-func incoming(_ user: UUID, _ amount: Int64, id: UUID = ids.next(), version: Int = 1) throws -> IncomingEvent {
-    guard let event = IncomingEvent(body: try envelope(user, amount, id: id, version: version)) else {
+func incoming(
+    _ user: UUID,
+    _ amount: Int64,
+    id: UUID = ids.next(),
+    version: Int = 1,
+    trace: String? = nil
+) throws -> IncomingEvent {
+    guard let event = IncomingEvent(body: try envelope(user, amount, id: id, version: version, trace: trace)) else {
         throw HandlerFailure()
     }
     return event

@@ -21,14 +21,18 @@ struct Kit: Sendable {
     let committed: WakeSignal
     let events: EventDatabase
 
-    static func with(on servers: TestServers? = nil, _ body: (Kit) async throws -> Void) async throws {
+    static func with(
+        on servers: TestServers? = nil,
+        spans: (any SpanSink)? = nil,
+        _ body: (Kit) async throws -> Void
+    ) async throws {
         try await withTestDatabase(on: servers) { database in
             let migrations = try MessagingSchema.migrations(around: [Self.ownTables])
             try await Migrator(migrations: migrations, variables: database.migrationVariables)
                 .run(url: database.ownerURL)
             let client = try Self.client(database)
             let committed = WakeSignal()
-            let tools = MessagingTools(clock: SystemClock(), ids: UUIDv7Source())
+            let tools = MessagingTools(clock: SystemClock(), ids: UUIDv7Source(), spans: spans)
             let events = EventDatabase(client: client, tools: tools, committed: committed)
             try await withThrowingDiscardingTaskGroup { group in
                 group.addTask { await client.run() }

@@ -1,6 +1,5 @@
+import Primitives
 import Testing
-
-@testable import ServiceKit
 
 @Suite("W3C trace context")
 struct TraceContextTests {

@@ -9,7 +9,8 @@ public struct TraceContext: Hashable, Sendable {
     /// The flags byte; bit 0 says sampled.
     public let flags: UInt8
 
-    init(traceHigh: UInt64, traceLow: UInt64, span: UInt64, flags: UInt8) {
+    /// Puts a position together; zero for trace or span is none that the standard knows.
+    public init(traceHigh: UInt64, traceLow: UInt64, span: UInt64, flags: UInt8) {
         self.traceHigh = traceHigh
         self.traceLow = traceLow
         self.span = span
@@ -76,6 +77,16 @@ public struct TraceContext: Hashable, Sendable {
         Self.append(self.traceLow, digits: 16, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
+
+    /// The span id as 16 hexadecimal digits.
+    public var spanID: String {
+        var bytes: [UInt8] = []
+        Self.append(self.span, digits: 16, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether spans of the trace are worth keeping.
+    public var isSampled: Bool { self.flags & 1 == 1 }
 
     private static func append(_ value: UInt64, digits: Int, to bytes: inout [UInt8]) {
         for digit in (0..<digits).reversed() {

@@ -1,0 +1,135 @@
+import AsyncHTTPClient
+import CoreMetrics
+import EventLoops
+import Foundation
+import Logging
+import NIOCore
+import NIOHTTP1
+import Primitives
+import ServiceLifecycle
+
+/// Sends spans to a collector of OpenTelemetry: OTLP over HTTP, as JSON.
+///
+/// In groups, after the fact, so that nobody waits for it. A collector that is away costs spans and nothing else: what
+/// finds no room, is refused or cannot be sent is left out and counted.
+final class SpanExporter: SpanSink, Service, CustomStringConvertible {
+    let description = "span-exporter"
+    private let settings: TracingSettings
+    private let document: OTLPDocument
+    private let http: HTTPClient
+    private let logger: Logger
+    private let dropped: [Reason: any CounterHandler]
+    private let waiting = Locked<[Span]>([])
+
+    /// Why spans were left out.
+    enum Reason: String, CaseIterable {
+        case full
+        case refused
+        case unreachable
+    }
+
+    static let capacity = 10_000
+    private static let spansAtOnce = 500
+    private static let pause = Duration.seconds(1)
+    private static let timeout = TimeAmount.seconds(5)
+    /// How often a group is sent that the collector asks for again, or that did not reach it.
+    private static let tries = 3
+    private static let longestWait = 5
+
+    init(
+        settings: TracingSettings,
+        service: String,
+        http: HTTPClient,
+        logger: Logger,
+        metrics: PrometheusRegistry
+    ) {
+        self.settings = settings
+        self.document = OTLPDocument(service: service, version: ServiceVersion.text)
+        self.http = http
+        self.logger = logger
+        self.dropped = Dictionary(
+            uniqueKeysWithValues: Reason.allCases.map {
+                ($0, metrics.makeCounter(label: "transfa_spans_dropped", dimensions: [("reason", $0.rawValue)]))
+            }
+        )
+    }
+
+    func record(_ span: Span) {
+        let hasRoom = self.waiting.withLock { spans in
+            guard spans.count < Self.capacity else { return false }
+            spans.append(span)
+            return true
+        }
+        if !hasRoom { self.drop(1, .full) }
+    }
+
+    /// Sends group after group; the rest once when everybody who could tell of one has stopped.
+    func run() async {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: Self.pause)
+                // A cancelled task cannot send: the rest is for the group after the loop.
+                if !Task.isCancelled { await self.sendAll(tries: Self.tries) }
+            }
+        }
+        await self.sendAll(tries: 1)
+    }
+
+    private func sendAll(tries: Int) async {
+        while true {
+            let group = self.waiting.withLock { spans in
+                let group = Array(spans.prefix(Self.spansAtOnce))
+                spans.removeFirst(group.count)
+                return group
+            }
+            guard !group.isEmpty else { return }
+            await self.send(group, tries: tries)
+        }
+    }
+
+    private func send(_ group: [Span], tries: Int) async {
+        let body = ByteBuffer(bytes: self.document.bytes(of: group))
+        for attempt in 1...tries {
+            switch await self.post(body) {
+            case .taken: return
+            case .refused(let status):
+                self.drop(group.count, .refused)
+                self.logger.warning("spans refused", metadata: ["count": .safe(group.count), "status": .safe(status)])
+                return
+            case .later(let seconds) where attempt < tries:
+                try? await Task.sleep(for: .seconds(min(seconds ?? attempt, Self.longestWait)))
+            case .later:
+                self.drop(group.count, .unreachable)
+                self.logger.warning("spans not sent", metadata: ["count": .safe(group.count)])
+            }
+        }
+    }
+
+    private enum Answer {
+        case taken
+        case refused(UInt)
+        /// Again after so many seconds, if it says.
+        case later(Int?)
+    }
+
+    private func post(_ body: ByteBuffer) async -> Answer {
+        var request = HTTPClientRequest(url: self.settings.url)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json")
+        for header in self.settings.headers { request.headers.add(name: header.name, value: header.value) }
+        request.body = .bytes(body)
+        // Whatever goes wrong: address and headers may stand in its text.
+        guard let response = try? await self.http.execute(request, timeout: Self.timeout) else { return .later(nil) }
+        // Read, so that the connection can be used again.
+        _ = try? await response.body.collect(upTo: 1 << 16)
+        switch response.status.code {
+        case 200..<300: return .taken
+        // The four that OTLP calls passing.
+        case 429, 502, 503, 504:
+            return .later(response.headers.first(name: "Retry-After").flatMap { Int($0) }.map { max($0, 0) })
+        case let status: return .refused(status)
+        }
+    }
+
+    private func drop(_ count: Int, _ reason: Reason) { self.dropped[reason]?.increment(by: Int64(count)) }
+}
