@@ -1,3 +1,4 @@
+import Foundation
 import Primitives
 
 /// Where something that is done for a cause stands in its trace.
@@ -35,6 +36,36 @@ extension MessagingTools {
                 attributes: attributes,
                 failure: failure
             )
+        )
+    }
+}
+
+extension EventDatabase {
+    /// Tells of a call of the provider that a job has made, if anybody wants to know.
+    ///
+    /// - Parameters:
+    ///   - operation: What was asked of the provider.
+    ///   - reference: What the call was about.
+    ///   - job: The job that made it.
+    ///   - duration: How long it took.
+    ///   - failure: A code that says why it failed; nil when it did not.
+    public func tell(
+        call operation: String,
+        _ reference: String,
+        of job: Job,
+        took duration: Duration,
+        failure: String?
+    ) {
+        self.tools.tell(
+            "provider \(operation)",
+            .client,
+            at: SpanPlace(below: job.cause),
+            took: duration,
+            attributes: [
+                "peer.service": "provider", "transfa.provider.operation": .text(operation),
+                "transfa.provider.reference": .text(reference), "transfa.job.attempt": .number(Int64(job.attempt)),
+            ],
+            failure: failure
         )
     }
 }

@@ -40,23 +40,15 @@ public struct ProviderCallLog<Failure: Error & CustomStringConvertible>: Sendabl
             result = .failure(error)
         }
         let outcome = Self.outcome(result)
-        self.tell(operation, reference, job, outcome, took: start.duration(to: .now))
-        try? await self.end(reference, job, outcome: outcome)
-        return try result.get()
-    }
-
-    private func tell(_ operation: String, _ reference: String, _ job: Job, _ outcome: String, took: Duration) {
-        self.database.tools.tell(
-            "provider \(operation)",
-            .client,
-            at: SpanPlace(below: job.cause),
-            took: took,
-            attributes: [
-                "peer.service": "provider", "transfa.provider.operation": .text(operation),
-                "transfa.provider.reference": .text(reference), "transfa.job.attempt": .number(Int64(job.attempt)),
-            ],
+        self.database.tell(
+            call: operation,
+            reference,
+            of: job,
+            took: start.duration(to: .now),
             failure: outcome == Self.accepted ? nil : outcome
         )
+        try? await self.end(reference, job, outcome: outcome)
+        return try result.get()
     }
 
     private func begin(_ operation: String, _ reference: String, _ job: Job) async throws {

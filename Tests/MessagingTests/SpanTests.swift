@@ -1,6 +1,7 @@
 import Contracts
 import EventLoops
 import Foundation
+import Postgres
 import Primitives
 import TestSupport
 import Testing

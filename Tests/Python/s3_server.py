@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """An S3 server (moto) with one bucket, which checks signatures. Prints one line of JSON, then serves until it is ended.
 
-usage: s3_server.py <port>
+The line says on which port: any that is free.
+
+usage: s3_server.py
 """
-import json, sys, time, urllib.request
+import json, time, urllib.request
 
 import boto3
 from moto.server import ThreadedMotoServer
 
-port = int(sys.argv[1])
-server = ThreadedMotoServer("127.0.0.1", port, verbose=False)
+server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
 server.start()
+port = server.get_host_and_port()[1]
 address = f"http://127.0.0.1:{port}"
 
 
@@ -29,6 +31,7 @@ iam.put_user_policy(UserName="transfa", PolicyName="all", PolicyDocument=json.du
 # From now on every request must carry a good signature.
 urllib.request.urlopen(urllib.request.Request(f"{address}/moto-api/reset-auth", data=b"0", method="POST",
                                               headers={"Content-Type": "text/plain"})).read()
-print(json.dumps({"id": key["AccessKeyId"], "secret": key["SecretAccessKey"], "bucket": "pictures"}), flush=True)
+print(json.dumps({"port": port, "id": key["AccessKeyId"], "secret": key["SecretAccessKey"], "bucket": "pictures"}),
+      flush=True)
 while True:
     time.sleep(3600)

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import NIOHTTP1
+import Primitives
 import Testing
 
 @testable import ServiceKit

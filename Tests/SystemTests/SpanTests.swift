@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import NIOHTTP1
 import Primitives
 import TestSupport
 import Testing

@@ -33,7 +33,8 @@ private func withLoopbackSocket(
     _ port: UInt16,
     _ body: (CInt, UnsafePointer<sockaddr>, socklen_t) -> Bool
 ) -> Bool {
-    let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    // A process that is being started at this moment would hold on to the port.
+    let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
     var address = sockaddr_in()

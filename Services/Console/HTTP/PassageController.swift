@@ -1,6 +1,7 @@
 import Contracts
 import HTTPTypes
 import Hummingbird
+import Primitives
 import ServiceKit
 
 /// Passes what the page asks on to the services; who has signed in is who acts.

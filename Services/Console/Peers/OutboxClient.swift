@@ -1,5 +1,7 @@
 import Contracts
 import Foundation
+import NIOCore
+import NIOHTTP1
 import Primitives
 
 /// Some events of a service's outbox, in the order of their ids.

@@ -1,5 +1,7 @@
 import Contracts
 import Foundation
+import HTTPTypes
+import NIOCore
 import Primitives
 
 /// Services that handle events again.

@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Messaging
+import NIOCore
 import Primitives
 
 extension TraceQuestion {

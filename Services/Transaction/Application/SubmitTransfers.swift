@@ -28,6 +28,8 @@ struct SubmitTransfers: Sendable {
         var said: String?
     }
 
+    private static let answered = "answered"
+    private static let noAnswer = "no_answer"
     private static let staleRetry = Duration.seconds(5)
     private static let firstFollowUp = Duration.seconds(20)
 
@@ -51,25 +53,42 @@ struct SubmitTransfers: Sendable {
             try await self.store.begin(ids, in: transaction)
         }
         CrashPoint.reach("before_provider_call")
-        let answers = await self.perform(steps)
+        let runs = Dictionary(zip(ids, jobs)) { first, _ in first }
+        let answers = await self.perform(steps, runs)
         CrashPoint.reach("after_provider_answer")
         try await self.apply(answers)
         let absent = answers.filter { $0.verdict == nil && $0.step.verdict == .query }.map(\.step.transaction)
-        let resent = absent.isEmpty ? [:] : try await self.handleAbsence(absent)
+        let resent = absent.isEmpty ? [:] : try await self.handleAbsence(absent, runs)
         return answers.map { resent[$0.step.transaction] ?? $0.outcome }
     }
 
     // MARK: Calls
 
-    private func perform(_ steps: [SubmissionStep]) async -> [Answer] {
+    private func perform(_ steps: [SubmissionStep], _ runs: [UUID: Job]) async -> [Answer] {
         await withTaskGroup(of: (Int, Answer).self) { group in
             for (index, step) in steps.enumerated() {
-                group.addTask { (index, await self.perform(step)) }
+                group.addTask { (index, await self.perform(step, told: runs[step.transaction])) }
             }
             var answers = [Answer?](repeating: nil, count: steps.count)
             for await (index, answer) in group { answers[index] = answer }
             return answers.compactMap { $0 }
         }
+    }
+
+    private func perform(_ step: SubmissionStep, told job: Job?) async -> Answer {
+        let start = ContinuousClock.now
+        let answer = await self.perform(step)
+        if let job, let reference = step.reference {
+            let took = start.duration(to: .now)
+            if let call = answer.call {
+                let failure = call.outcome == Self.answered ? nil : call.outcome
+                self.database.tell(call: "create_transfer", reference, of: job, took: took, failure: failure)
+            } else if let said = answer.said {
+                let failure = said == Self.noAnswer ? said : nil
+                self.database.tell(call: "find_transfer", reference, of: job, took: took, failure: failure)
+            }
+        }
+        return answer
     }
 
     private func perform(_ step: SubmissionStep) async -> Answer {
@@ -114,7 +133,7 @@ struct SubmitTransfers: Sendable {
             let snapshot = try await self.provider.createTransfer(order, deadline: SubmissionStore.callDeadline)
             CrashPoint.reach("after_sending")
             verdict = TransferVerdict(snapshot, from: "answer")
-            outcome = "answered"
+            outcome = Self.answered
         } catch {
             verdict = TransferVerdict(error)
             outcome = verdict.outcome == .failed ? "refused" : "lost"
@@ -145,7 +164,7 @@ struct SubmitTransfers: Sendable {
             return Answer(step: step, verdict: verdict, outcome: outcome, call: nil, said: found.status.word)
         } catch {
             // No answer to a question changes nothing; it must not look like an absence either.
-            return Answer(step: step, verdict: .noNews, outcome: again, call: nil, said: "no_answer")
+            return Answer(step: step, verdict: .noNews, outcome: again, call: nil, said: Self.noAnswer)
         }
     }
 
@@ -167,7 +186,7 @@ struct SubmitTransfers: Sendable {
     }
 
     /// An absence counts only when it is old enough; then the same order is sent again.
-    private func handleAbsence(_ ids: [UUID]) async throws -> [UUID: JobOutcome] {
+    private func handleAbsence(_ ids: [UUID], _ runs: [UUID: Job]) async throws -> [UUID: JobOutcome] {
         let absences = try await self.database.transaction(cause: Cause()) { transaction in
             try await self.store.recordAbsence(ids, in: transaction)
         }
@@ -182,7 +201,7 @@ struct SubmitTransfers: Sendable {
         let steps = try await self.database.transaction(cause: Cause()) { transaction in
             try await self.store.beginAgain(resend, in: transaction)
         }
-        let answers = await self.perform(steps)
+        let answers = await self.perform(steps, runs)
         try await self.apply(answers)
         for answer in answers { outcomes[answer.step.transaction] = answer.outcome }
         return outcomes

@@ -37,6 +37,7 @@ struct TestBucket: Sendable {
 }
 
 private struct Started: Decodable {
+    let port: Int
     let id: String
     let secret: String
     let bucket: String
@@ -44,17 +45,17 @@ private struct Started: Decodable {
 
 /// Runs `body` with an S3 server of its own.
 func withBucket(_ body: (TestBucket) async throws -> Void) async throws {
-    let port = try freePort()
-    let server = try ChildProcess(try TestPython.path(), [TestPython.program("s3_server.py"), "\(port)"])
+    let server = try ChildProcess(try TestPython.path(), [TestPython.program("s3_server.py")])
     do {
         let started = try await eventually("the S3 server", within: .seconds(30), every: .milliseconds(50)) {
+            guard server.isRunning else { throw TestFailure("it ended: \(server.log.suffix(1000))") }
             let line = server.log.split(separator: "\n").first { $0.hasPrefix("{") && $0.hasSuffix("}") }
             return try line.map { try JSONDecoder().decode(Started.self, from: Data($0.utf8)) }
         }
         try await HTTPClient.withHTTPClient { http in
             try await body(
                 TestBucket(
-                    port: port,
+                    port: started.port,
                     name: started.bucket,
                     credentials: S3Credentials(id: started.id, secret: started.secret),
                     http: http

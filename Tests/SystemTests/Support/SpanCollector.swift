@@ -47,29 +47,27 @@ struct SpanCollector: Sendable {
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 isTraces = self.path == "/v1/traces" and self.headers["Content-Type"] == "application/json"
                 if isTraces:
-                    with open(sys.argv[2], "ab") as kept:
+                    with open(sys.argv[1], "ab") as kept:
                         kept.write(body + b"\\n")
                 self.send_response(200 if isTraces else 404)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
             def log_message(self, *arguments):
                 pass
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Taker)
-        print("listening", flush=True)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Taker)
+        print(server.server_port, flush=True)
         server.serve_forever()
         """
 
     /// Runs `body` while a collector listens.
     static func with(_ body: (SpanCollector) async throws -> Void) async throws {
-        let port = try freePort()
-        let collector = SpanCollector(
-            url: "http://127.0.0.1:\(port)",
-            path: "\(Scratch.directory)/spans-\(Scratch.shortName()).jsonl"
-        )
-        let process = try ChildProcess("/usr/bin/python3", ["-c", Self.program, "\(port)", collector.path])
+        let path = "\(Scratch.directory)/spans-\(Scratch.shortName()).jsonl"
+        let process = try ChildProcess("/usr/bin/python3", ["-c", Self.program, path])
         do {
-            try await eventually("the collector to listen") { process.log.contains("listening") }
-            try await body(collector)
+            let port = try await eventually("the collector to listen") {
+                process.log.hasSuffix("\n") ? Int(process.log.dropLast()) : nil
+            }
+            try await body(SpanCollector(url: "http://127.0.0.1:\(port)", path: path))
             await process.terminate()
         } catch {
             await process.terminate()
