@@ -14,8 +14,10 @@ struct JobRunner: Sendable {
 
     /// Names this process as the owner of leases; together with the attempt it names the run.
     let owner: UUID
+    /// How long it sleeps when nothing wakes it: long where a watch does.
+    var idle = Self.poll
 
-    /// How long an idle runner sleeps when nothing wakes it.
+    /// How long who looks for due jobs sleeps when nothing was committed.
     static let poll = Duration.milliseconds(500)
     /// How long it lets jobs gather when there were fewer than a batch holds: a lease and an end for each single job would
     /// cost more than the job.
@@ -41,7 +43,7 @@ struct JobRunner: Sendable {
                 }
                 guard jobs.count < self.definition.batch else { continue }
                 if jobs.isEmpty {
-                    await self.due.wait(after: seen, upTo: Self.poll)
+                    await self.due.wait(after: seen, upTo: self.idle)
                 } else {
                     try? await Task.sleep(for: Self.gathering)
                 }

@@ -50,6 +50,8 @@ public struct MessagingRuntime: Service {
 
     /// Deliveries the broker may have under way to one consumer.
     private static let prefetch: UInt16 = 200
+    /// How long runners sleep that the watch has not woken: it finds what is due within half a second.
+    private static let patience = Duration.seconds(10)
 
     /// Puts the parts together; nothing runs before `run()`.
     ///
@@ -142,19 +144,24 @@ public struct MessagingRuntime: Service {
             logger: self.logger
         )
         let owner = self.work.tools.ids.next()
-        let due = Dictionary(uniqueKeysWithValues: self.plan.jobs.map { ($0.kind, WakeSignal()) })
-        let watch = JobWatch(database: self.work, committed: self.committed, due: due, logger: self.logger)
+        let runners = self.plan.jobs.map { definition in
+            JobRunner(
+                definition: definition,
+                database: self.work,
+                due: WakeSignal(),
+                logger: self.logger,
+                owner: owner,
+                idle: Self.patience
+            )
+        }
+        let watch = JobWatch(
+            database: self.work,
+            committed: self.committed,
+            due: Dictionary(uniqueKeysWithValues: runners.map { ($0.definition.kind, $0.due) }),
+            logger: self.logger
+        )
         await withDiscardingTaskGroup { group in
-            for definition in self.plan.jobs {
-                let runner = JobRunner(
-                    definition: definition,
-                    database: self.work,
-                    due: due[definition.kind] ?? self.committed,
-                    logger: self.logger,
-                    owner: owner
-                )
-                group.addTask { await runner.run() }
-            }
+            for runner in runners { group.addTask { await runner.run() } }
             await self.runUntilShutdown(scheduler, guardian, watch)
         }
     }
