@@ -71,7 +71,9 @@ def dashboard(uid, title, panels, tags=()):
         "uid": uid, "title": title, "tags": ["transfa", *tags], "schemaVersion": 39, "version": 1, "editable": False,
         "timezone": "browser", "refresh": "30s", "time": {"from": "now-1h", "to": "now"},
         "templating": {"list": []}, "annotations": {"list": []}, "panels": panels,
-        "links": [{"type": "dashboards", "title": "Transfa", "tags": ["transfa"], "asDropdown": True, "icon": "dashboard"}],
+        "links": [
+            {"type": "dashboards", "title": "Transfa", "tags": ["transfa"], "asDropdown": True, "icon": "dashboard"}
+        ],
     }
 
 
@@ -199,7 +201,10 @@ OWN_PANELS = {"notification": _webhooks, "console": _archive}
 def money():
     ends = 'messaging_client_sent_messages_total{service="transaction",event_type=~"%s"}'
     transfers = "transaction.created|transaction.completed|transaction.failed|transaction.reversed"
-    products = "money_drop.opened|money_drop.claimed|money_drop.refunded|payment_request.created|payment_request.fulfilled"
+    products = "|".join([
+        "money_drop.opened", "money_drop.claimed", "money_drop.refunded", "payment_request.created",
+        "payment_request.fulfilled",
+    ])
     routes = "transfer.rerouted.internal|external_slot.taken|external_slot.released"
     return dashboard("transfa-money", "Transfa: money", [
         *(stat(f"Held: {state}", "currency:₦", f'state:transfa_transfers_held_kobo:sum{{state="{state}"}} / 100')
