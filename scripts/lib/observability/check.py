@@ -464,14 +464,8 @@ def run(root):
     return {title: list(check(deployment)) for title, check in CHECKS}
 
 
-def main(action, root):
-    if action == "write":
-        for name, text in dashboards.all_dashboards().items():
-            (root / "deploy/grafana/dashboards" / name).write_text(text)
-        return
-    results = run(root)
-    if not os.environ.get("TRANSFA_METRICS"):
-        del results["the metrics of a scrape are those of the sources"]
+def tell(results):
+    """Prints what checks found, counts them, and ends."""
     for title, problems in results.items():
         print(f"{'FAILED ' if problems else 'ok     '} {title}")
         for problem in problems[:20]:
@@ -481,6 +475,17 @@ def main(action, root):
     failed = sum(1 for problems in results.values() if problems)
     print(f"{len(results) - failed} passed, {failed} failed")
     sys.exit(failed > 0)
+
+
+def main(action, root):
+    if action == "write":
+        for name, text in dashboards.all_dashboards().items():
+            (root / "deploy/grafana/dashboards" / name).write_text(text)
+        return
+    results = run(root)
+    if not os.environ.get("TRANSFA_METRICS"):
+        del results["the metrics of a scrape are those of the sources"]
+    tell(results)
 
 
 if __name__ == "__main__":
