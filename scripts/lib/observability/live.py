@@ -20,8 +20,9 @@ import check
 import promql
 import yaml
 
-# Longer than the longest pause between two looks of a gauge.
-PATIENCE = 60
+# Seconds until all targets answer, and then until gauges and rules have been looked at: every 15 s at most.
+PATIENCE = 30
+SETTLING = 20
 SCRAPES = "2s"
 
 
@@ -86,7 +87,9 @@ class Prometheus:
             with urllib.request.urlopen(url, timeout=10) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
-            return json.load(error)
+            # One that is starting says so in plain text.
+            text = error.read().decode()
+            return json.loads(text) if text.startswith("{") else {"status": "error", "error": text.strip()}
         except OSError as error:
             return {"status": "error", "error": str(error)}
 
@@ -102,23 +105,31 @@ class Prometheus:
         shutil.rmtree(self.folder)
 
 
-def down(prometheus):
+def down(prometheus, expected):
     answer = prometheus.ask("targets", state="active")
     if answer["status"] != "success":
         return [answer["error"]]
     targets = answer["data"]["activeTargets"]
+    # A server that has just begun knows none.
+    if len(targets) != expected:
+        return [f"{len(targets)} targets are known, there are {expected}"]
     return [f"{target['scrapeUrl']}: {target['lastError']}" for target in targets if target["health"] != "up"]
 
 
 def broken_rules(prometheus):
     answer = prometheus.ask("rules")
+    if answer["status"] != "success":
+        return [answer["error"]]
     groups = answer["data"]["groups"]
     rules = [rule for group in groups for rule in group["rules"]]
     return [f"{rule['name']}: {rule.get('lastError') or rule['health']}" for rule in rules if rule["health"] != "ok"]
 
 
 def alerts(prometheus):
-    found = prometheus.ask("alerts")["data"]["alerts"]
+    answer = prometheus.ask("alerts")
+    if answer["status"] != "success":
+        return [answer["error"]]
+    found = answer["data"]["alerts"]
     return [f"{alert['labels']['alertname']} {alert['labels']}" for alert in found if alert["state"] == "firing"]
 
 
@@ -139,29 +150,31 @@ def missing(deployment, prometheus):
         late = family and family.late or family and name in check.BY_SETTING or name in deployment.recorded
         if not result and not late:
             yield f"no process has told {name}"
-    for place, text in deployment.queries():
-        for name, label, _, _ in promql.parse(text).matchers:
-            result, _ = prometheus.values(f'count({name}) and on() count({name}{{{label}=""}}) == count({name})')
-            if result:
-                yield f"{place}: no series of {name} has the label {label}"
+    matched = {matcher[:2]: place for place, text in deployment.queries() for matcher in promql.parse(text).matchers}
+    for (name, label), place in matched.items():
+        result, _ = prometheus.values(f'count({name}) == count({name}{{{label}=""}})')
+        if result:
+            yield f"{place}: no series of {name} has the label {label}"
 
 
 def main(folder):
     deployment = check.Deployment(pathlib.Path(__file__).parents[3].resolve())
     prometheus = Prometheus(deployment, Suite(folder, deployment.services()))
     try:
+        # Each service, the broker's totals and its queues, and Prometheus itself.
+        expected = len(deployment.services()) + 3
         deadline = time.monotonic() + PATIENCE
-        while down(prometheus) and time.monotonic() < deadline and prometheus.process.poll() is None:
+        while down(prometheus, expected) and time.monotonic() < deadline and prometheus.process.poll() is None:
             time.sleep(1)
-        results = {"Prometheus takes the configuration and every target answers": down(prometheus)}
         # Gauges come with the first look, rates with the second scrape, rules with their first evaluation.
-        time.sleep(20)
+        time.sleep(SETTLING)
+        results = {"Prometheus takes the configuration and every target answers": down(prometheus, expected)}
         results["every rule is evaluated"] = broken_rules(prometheus)
         results["every query of rules and dashboards is answered"] = list(unanswered(deployment, prometheus))
         results["metrics and labels that are asked for are there"] = list(missing(deployment, prometheus))
         results["no alert fires"] = alerts(prometheus)
-        series, _ = prometheus.values('count({job=~"transfa|rabbitmq.*"})')
-        print(f"{series[0]['value'][1]} series of {len(deployment.services())} services and the broker")
+        series, _ = prometheus.values('count({job=~"transfa|rabbitmq.*"}) or vector(0)')
+        print(f"{series[0]['value'][1] if series else 'no'} series of {len(deployment.services())} services and the broker")
     finally:
         prometheus.stop()
     check.tell(results)
