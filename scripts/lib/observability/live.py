@@ -174,7 +174,8 @@ def main(folder):
         results["metrics and labels that are asked for are there"] = list(missing(deployment, prometheus))
         results["no alert fires"] = alerts(prometheus)
         series, _ = prometheus.values('count({job=~"transfa|rabbitmq.*"}) or vector(0)')
-        print(f"{series[0]['value'][1] if series else 'no'} series of {len(deployment.services())} services and the broker")
+        count = series[0]["value"][1] if series else "no"
+        print(f"{count} series of {len(deployment.services())} services and the broker")
     finally:
         prometheus.stop()
     check.tell(results)
