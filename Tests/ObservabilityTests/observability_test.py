@@ -98,6 +98,8 @@ BREAKAGES = [
     ("logs fit the fields of a line, and no label is about a person", "deploy/loki/loki.yaml",
      "retention_enabled: true",
      "retention_enabled: false"),
+    ("logs fit the fields of a line, and no label is about a person", "deploy/loki/loki.yaml",
+     "allow_structured_metadata: true", "allow_structured_metadata: false"),
     ("logs fit the fields of a line, and no label is about a person", "Shared/ServiceKit/Logging/JSONLogHandler.swift",
      'line.member("level"', 'line.member("severity"'),
     ("traces are found in logs",

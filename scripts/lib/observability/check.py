@@ -399,6 +399,12 @@ def logs_fit(deployment):
             yield f"promtail sends to {client['url']}, and Loki listens on port {port}"
     if not loki["compactor"].get("retention_enabled") or "retention_period" not in loki["limits_config"]:
         yield "Loki keeps logs for ever"
+    stages = {kind for job in promtail["scrape_configs"] for stage in job["pipeline_stages"] for kind in stage}
+    if "structured_metadata" in stages and not (
+        loki["limits_config"].get("allow_structured_metadata")
+        and all(int(period["schema"][1:]) >= 13 for period in loki["schema_config"]["configs"])
+    ):
+        yield "promtail sends fields that Loki refuses"
     labels = set()
     for job in promtail["scrape_configs"]:
         labels |= {rule["target_label"] for rule in job["relabel_configs"] if "target_label" in rule}
