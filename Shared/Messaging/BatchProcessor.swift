@@ -2,6 +2,7 @@ import Contracts
 import EventLoops
 package import Foundation
 import Logging
+import Metrics
 import Postgres
 import Primitives
 
@@ -89,7 +90,7 @@ struct BatchProcessor: Sendable {
                     let record = Record(event: event, outcome: .parked, microseconds: 0)
                     try await Self.insertRecords([record], remembered, transaction)
                 }
-                return
+                return Self.count([Record(event: event, outcome: .parked, microseconds: 0)])
             } catch {
                 try Task.checkCancellation()
                 self.logger.warning("parking repeated", metadata: ["error": "\(Self.code(of: error))"])
@@ -133,6 +134,7 @@ struct BatchProcessor: Sendable {
         }
         self.days.keep(remembered)
         self.tell(records)
+        Self.count(records)
         CrashPoint.reach("after_commit_before_ack")
         self.database.wake()
     }
@@ -170,6 +172,20 @@ struct BatchProcessor: Sendable {
                     "transfa.replayed": .text(attributes.replayid == nil ? "false" : "true"),
                 ]
             )
+        }
+    }
+
+    /// Counts what has become of events, once it is committed.
+    private static func count(_ records: [Record]) {
+        for record in records {
+            let kind = ("event_type", record.event.attributes.type.rawValue)
+            Metrics.Counter(
+                label: "messaging_client_consumed_messages",
+                dimensions: [kind, ("outcome", record.outcome.rawValue)]
+            ).increment()
+            guard record.outcome == .handled else { continue }
+            Metrics.Timer(label: "messaging_process_duration_seconds", dimensions: [kind])
+                .recordMicroseconds(record.microseconds)
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Metrics
 import Postgres
 import Primitives
 import ServiceLifecycle
@@ -111,7 +112,11 @@ struct JobRunner: Sendable {
     /// Tells of runs: those of a batch took the same time.
     private func tell(_ results: [(Job, JobOutcome)], took duration: Duration) {
         let kind = self.definition.kind.rawValue
+        Metrics.Timer(label: "transfa_job_run_duration_seconds", dimensions: [("kind", kind)])
+            .recordMicroseconds(Int64(duration / .microseconds(1)))
         for (job, outcome) in results {
+            Metrics.Counter(label: "transfa_job_runs", dimensions: [("kind", kind), ("outcome", outcome.word)])
+                .increment()
             self.database.tools.tell(
                 "job \(kind)",
                 .inside,

@@ -95,10 +95,12 @@ struct Relay: Sendable {
         CrashPoint.reach("after_publish_before_mark")
         guard await self.guardian.breaks == topology else { return false }
         var sent: [String: [UUID]] = [:]
+        var kinds: [String: Int] = [:]
         var unconfirmed = 0
         for (row, outcome) in zip(rows, outcomes) {
             if outcome.isConfirmed {
                 sent[row.day, default: []].append(row.attributes.id)
+                kinds[row.attributes.type.rawValue, default: 0] += 1
             } else {
                 unconfirmed += 1
             }
@@ -106,7 +108,10 @@ struct Relay: Sendable {
         for (day, ids) in sent {
             _ = try await connection.query("SELECT mark_sent(\(day)::text::date, \(ids))")
         }
-        Metrics.Counter(label: "messaging_client_sent_messages").increment(by: rows.count - unconfirmed)
+        for (kind, count) in kinds {
+            Metrics.Counter(label: "messaging_client_sent_messages", dimensions: [("event_type", kind)])
+                .increment(by: count)
+        }
         if unconfirmed > 0 {
             // The publisher of a service that stops waits for no confirm: nobody's fault.
             let level: Logger.Level = Task.isCancelled ? .info : .warning

@@ -201,6 +201,11 @@ final class ConnectionPool: Sendable {
         for wire in wires { wire.close() }
     }
 
+    /// How its connections are used.
+    var use: PoolUse {
+        self.state.withLock { PoolUse(idle: $0.free.count, used: $0.leased, waiting: $0.waiters.count) }
+    }
+
     /// Whether a connection exists.
     var isConnected: Bool {
         self.state.withLock { $0.leased > 0 || $0.free.contains(where: \.isOpen) }

@@ -102,6 +102,36 @@ struct OutboxTests {
         }
     }
 
+    @Test("what waits is jobs by state and parked events, and for how long the oldest of them have")
+    func waiting() async throws {
+        try await Kit.with { kit in
+            let nothing = try await kit.operations().waitingWork()
+            #expect(nothing.queuedJobs == 0 && nothing.oldestDueSeconds == 0 && nothing.oldestParkedSeconds == 0)
+            try await kit.execute(
+                """
+                INSERT INTO jobs (id, kind, key, state, due_at, created_at)
+                SELECT gen_random_uuid(), 'send', state || n, state, now() - n * interval '1 minute', now()
+                FROM unnest('{queued,queued,queued,running,running,failed,done,cancelled}'::text[])
+                    WITH ORDINALITY AS x(state, n)
+                """
+            )
+            try await kit.execute(
+                "INSERT INTO parked_keys (subject, reason, parked_at) VALUES ('s', 'r', now() - interval '2 hours')"
+            )
+            try await kit.execute(
+                """
+                INSERT INTO parked_events (subject, id, type, body, reason, parked_at)
+                SELECT 's', gen_random_uuid(), 't', '{}', 'r', now() FROM generate_series(1, 4)
+                """
+            )
+            let work = try await kit.operations().waitingWork()
+            #expect(work.queuedJobs == 3 && work.runningJobs == 2 && work.failedJobs == 1)
+            #expect((180..<240).contains(work.oldestDueSeconds))
+            #expect(work.parkedSubjects == 1 && work.parkedEvents == 4)
+            #expect((7200..<7260).contains(work.oldestParkedSeconds))
+        }
+    }
+
     @Test("an outbox is read page by page in the order of ids, sent or not, each event as consumers get it")
     func pages() async throws {
         try await Kit.with { kit in

@@ -1,4 +1,5 @@
 import CoreMetrics
+import Logging
 import Testing
 
 @testable import ServiceKit
@@ -52,6 +53,21 @@ struct MetricsTests {
         registry.makeMeter(label: "a", dimensions: []).set(1.5)
         registry.makeTimer(label: "a", dimensions: []).recordNanoseconds(1)
         #expect(registry.text().contains("a 1.5\n"))
+    }
+
+    @Test("readiness is shown check by check")
+    func readiness() async {
+        let (registry, readiness) = (PrometheusRegistry(), Readiness())
+        let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+        let metrics = ReadinessMetrics(readiness: readiness, registry: registry, logger: logger)
+        readiness.add("redis", .informational) { false }
+        await metrics.refresh()
+        #expect(registry.text().contains("transfa_ready 1\n"))
+        #expect(registry.text().contains(#"transfa_ready_check{check="redis"} 0"#))
+        readiness.add("postgres") { false }
+        await metrics.refresh()
+        #expect(registry.text().contains("transfa_ready 0\n"))
+        #expect(registry.text().contains(#"transfa_ready_check{check="running"} 1"#))
     }
 
     @Test("the process is described")

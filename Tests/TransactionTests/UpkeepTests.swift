@@ -62,7 +62,7 @@ struct UpkeepTests {
         }
     }
 
-    @Test("open transfers are counted by state with the age of the oldest hold")
+    @Test("open transfers are counted by state and route, with what they hold and the age of the oldest")
     func metrics() async throws {
         try await withTransaction { world in
             try await world.funds("ada-account", 1000, "p-0")
@@ -70,15 +70,17 @@ struct UpkeepTests {
             try await world.passes(.seconds(90))
             let store = OpenTransferStore(client: world.work.client)
             let open = try await store.counts()
-            #expect(open.map(\.state) == ["accepted"] && open[0].count == 2)
+            #expect(open.map(\.state) == ["accepted"] && open[0].count == 2 && open[0].amount >= 200)
             #expect((90...120).contains(open[0].oldestSeconds))
 
             let registry = PrometheusRegistry()
             let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
             LedgerMetrics(store: store, registry: registry, logger: logger).show(open)
             let text = registry.text()
-            #expect(text.contains(#"transfa_transfers_open{state="accepted"} 2"#))
-            #expect(text.contains(#"transfa_transfers_open{state="unknown"} 0"#))
+            let labels = #"{state="accepted",route="\#(open[0].route)"}"#
+            #expect(text.contains("transfa_transfers_open\(labels) 2"))
+            #expect(text.contains("transfa_transfers_held_kobo\(labels) \(open[0].amount)"))
+            #expect(text.contains(#"transfa_transfers_open{state="unknown",route="external"} 0"#))
         }
     }
 

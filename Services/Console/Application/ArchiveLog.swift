@@ -6,7 +6,12 @@ import ServiceKit
 struct ArchiveLog: Sendable {
     private let logger: Logger
 
-    init(_ logger: Logger) { self.logger = logger }
+    init(_ logger: Logger) {
+        self.logger = logger
+        // Shown as zero from the start: an alert sees an increase, and none in a counter that begins with its first gap.
+        Counter(label: "transfa_archive_gaps").increment(by: 0)
+        Counter(label: "transfa_archive_odd_messages").increment(by: 0)
+    }
 
     func following(from beginning: StreamContinuity.Beginning) {
         let place =

@@ -1,8 +1,9 @@
+import Contracts
 import CoreMetrics
 import Logging
 import ServiceKit
 
-/// Shows how old the oldest transfer in each state is, and so the oldest hold.
+/// Shows how many transfers of each route stand in each state, what they hold, and how old the oldest of them is.
 struct LedgerMetrics: GaugeService {
     let store: OpenTransferStore
     let registry: PrometheusRegistry
@@ -14,14 +15,19 @@ struct LedgerMetrics: GaugeService {
     /// Counts them.
     func refresh() async throws { self.show(try await self.store.counts()) }
 
-    /// Sets a gauge per state, also of those that have none.
+    /// Sets the gauges of each state and route, also of those that have none.
     func show(_ open: [OpenTransfers]) {
         for state in OpenTransferStore.states {
-            let found = open.first { $0.state == state }
-            let dimensions = [("state", state)]
-            self.registry.makeMeter(label: "transfa_transfers_open", dimensions: dimensions).set(found?.count ?? 0)
-            self.registry.makeMeter(label: "transfa_transfers_oldest_seconds", dimensions: dimensions)
-                .set(found?.oldestSeconds ?? 0)
+            for route in TransferRoute.allCases.map(\.rawValue) {
+                let found = open.first { $0.state == state && $0.route == route }
+                let dimensions = [("state", state), ("route", route)]
+                self.registry.makeMeter(label: "transfa_transfers_open", dimensions: dimensions)
+                    .set(found?.count ?? 0)
+                self.registry.makeMeter(label: "transfa_transfers_held_kobo", dimensions: dimensions)
+                    .set(found?.amount ?? 0)
+                self.registry.makeMeter(label: "transfa_transfers_oldest_seconds", dimensions: dimensions)
+                    .set(found?.oldestSeconds ?? 0)
+            }
         }
     }
 }

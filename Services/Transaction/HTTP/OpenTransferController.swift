@@ -11,14 +11,34 @@ struct OpenTransferController: Sendable {
     }
 
     private struct Sums: Encodable {
-        let data: [OpenTransfers]
+        let data: [Sum]
+    }
+
+    /// A state in which money is held, over both routes.
+    private struct Sum: Encodable {
+        let state: String
+        let count: Int64
+        /// Kobo, with fee and duty.
+        let amount: Int64
+        let oldestSeconds: Double
+
+        enum CodingKeys: String, CodingKey {
+            case state, count, amount
+            case oldestSeconds = "oldest_seconds"
+        }
     }
 
     /// Each state in which money is held, also when nothing is in it.
-    private func sums() async throws -> [OpenTransfers] {
+    private func sums() async throws -> [Sum] {
         let found = try await self.store.counts()
         return OpenTransferStore.states.map { state in
-            found.first { $0.state == state } ?? OpenTransfers(state: state, count: 0, amount: 0, oldestSeconds: 0)
+            let open = found.filter { $0.state == state }
+            return Sum(
+                state: state,
+                count: open.reduce(0) { $0 + $1.count },
+                amount: open.reduce(0) { $0 + $1.amount },
+                oldestSeconds: open.map(\.oldestSeconds).max() ?? 0
+            )
         }
     }
 }

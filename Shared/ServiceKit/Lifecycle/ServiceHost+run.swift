@@ -88,6 +88,7 @@ extension ServiceHost {
     func services(of parts: ServiceParts) -> [any Service] {
         self.addClientChecks()
         var services = self.clientServices()
+        services.append(ReadinessMetrics(readiness: self.readiness, registry: self.metrics, logger: self.logger))
         // Its table is one of messaging's.
         let journal = parts.messaging.map { _ in
             RequestJournal(postgres: self.workers, logger: self.logger, metrics: self.metrics)
@@ -98,6 +99,9 @@ extension ServiceHost {
         if let messaging = parts.messaging {
             services.append(
                 OutboxMetrics(operations: messaging.operations, registry: self.metrics, logger: self.logger)
+            )
+            services.append(
+                WorkMetrics(operations: messaging.operations, registry: self.metrics, logger: self.logger)
             )
             services.append(messaging)
         }

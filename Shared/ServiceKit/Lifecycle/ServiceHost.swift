@@ -120,6 +120,15 @@ public struct ServiceHost: Sendable {
                 services.append(SandboxClockService(clock: self.clock, postgres: workers))
             }
         }
+        if let handlers = self.handlersOrNone, let workers = self.workersOrNone {
+            services.append(
+                DatabaseMetrics(
+                    clients: [("handler", handlers), ("worker", workers)],
+                    registry: self.metrics,
+                    logger: self.logger
+                )
+            )
+        }
         if let redis = self.redisOrNone {
             services.append(ClientService("redis") { await redis.run() })
         }
