@@ -87,7 +87,7 @@ def check_overlay(checks, overlay, code, kubectls, schemas):
     check_schemas(checks, overlay.name, objects, schemas)
     cluster = Cluster(overlay.name, objects)
     for rule, title in rules.RULES:
-        checks.check(f"{overlay.name}: {title}", rule(code, cluster))
+        checks.check(f"{overlay.name}: {title}", rules.apply(rule, code, cluster))
 
 
 def main(root, schemas, kubectls):

@@ -46,6 +46,11 @@ class Pods:
     address: str | None = None
 
     @property
+    def is_inside(self):
+        """Whether it is in our namespace, where our policies count."""
+        return self.namespace is None and self.address is None
+
+    @property
     def containers(self):
         return [*self.spec.get("initContainers", []), *self.spec["containers"]]
 

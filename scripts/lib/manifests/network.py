@@ -1,6 +1,7 @@
 """Who may talk to whom by the network policies, compared with who has to by the architecture: no less and no more."""
 
 import ipaddress
+import itertools
 
 from cluster import Pods, name_of, selects
 
@@ -17,7 +18,9 @@ OUTSIDE = (
     Pods("the internet", {}, {"https": 443, "http": 80, "postgres": 5432}, None, None, PUBLIC),
     Pods("API server", {}, {"https": 443}, None, None, API_SERVER),
 )
-STRANGER = Pods("stranger", {"app.kubernetes.io/name": "stranger"}, {}, None)
+# Open to everybody, whoever that is.
+OPEN = {("Deployment gateway", 8443), ("Deployment gateway", 8080)}
+STRANGER = Pods("stranger", {"app.kubernetes.io/name": "stranger"}, {"http": 8080}, None)
 
 
 def _is_peer(rule, peer):
@@ -57,7 +60,7 @@ class Policies:
 
     def _lets(self, pods, direction, peer, number, ports):
         """What no policy is about is free; else one rule has to allow it."""
-        if pods.namespace is not None or pods.address is not None:
+        if not pods.is_inside:
             return True
         about = [
             policy["spec"] for policy in self.policies
@@ -72,10 +75,11 @@ class Policies:
             for spec in about for rule in spec.get(key) or []
         )
 
-    def allow(self, source, target, number):
-        return self._lets(source, "Egress", target, number, target.ports) and self._lets(
-            target, "Ingress", source, number, target.ports
-        )
+    def let_out(self, source, target, number):
+        return self._lets(source, "Egress", target, number, target.ports)
+
+    def let_in(self, source, target, number):
+        return self._lets(target, "Ingress", source, number, target.ports)
 
 
 def managed_postgres(cluster):
@@ -125,20 +129,20 @@ def wanted(suite, cluster, postgres):
 
 
 def problems(suite, cluster):
+    """Both ends of each flow, so that neither is wide open and trusts in the other."""
     own = managed_postgres(cluster)
     clusters = cluster.of("Cluster")
     postgres = own.owner if own else f"Cluster {name_of(clusters[0])}" if clusters else "Postgres"
     actors = [*cluster.pods, STRANGER, *OUTSIDE, *([own] if own else [])]
     policies = Policies(cluster)
     expected = set(wanted(suite, cluster, postgres))
-    for source in actors:
-        for target in actors:
-            if all(pods.namespace or pods.address for pods in (source, target)):
-                continue
-            for number in sorted(set(target.ports.values())):
-                flow = (source.owner, target.owner, number)
-                is_allowed = policies.allow(source, target, number)
-                if is_allowed and flow not in expected:
-                    yield f"{source.owner} can reach port {number} of {target.owner} and has no business there"
-                if not is_allowed and flow in expected:
+    for source, target in itertools.product(actors, actors):
+        for number in sorted(set(target.ports.values())) if source.is_inside or target.is_inside else ():
+            let_out, let_in = policies.let_out(source, target, number), policies.let_in(source, target, number)
+            if (source.owner, target.owner, number) in expected:
+                if not (let_out and let_in):
                     yield f"{source.owner} cannot reach port {number} of {target.owner}"
+            elif source.is_inside and let_out:
+                yield f"{source.owner} may call port {number} of {target.owner} and has no business there"
+            elif target.is_inside and let_in and (target.owner, number) not in OPEN:
+                yield f"{target.owner} lets {source.owner} in at port {number} and should not"
