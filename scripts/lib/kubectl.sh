@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Finds the programs that render manifests: Debian's kubectl, the oldest that overlays must be understood by, and another
-# one that may be on the PATH.
+# Finds the programs that render manifests: Debian's kubectl, the oldest that must understand overlays, and another one
+# that may be on the PATH.
 
 # find_kubectls <folder>: a path in a line each, Debian's first. It is unpacked into the folder, unless it is installed:
 # as a package it would be in the way of another kubectl.

@@ -1,6 +1,6 @@
 """Renders and checks every overlay of deploy/kubernetes; see scripts/manifests.
 
-    manifests <root> <folder of schemas> <kubectl>...
+manifests <root> <folder of schemas> <kubectl>...
 """
 
 import os
@@ -39,10 +39,14 @@ def check_documents(checks, code, binaries):
     for service in code.services:
         read = {name: (one.is_required, one.is_secret) for name, one in code.settings(service).items()}
         said = suite.documented(f"{binaries}/{service}")
-        checks.check(f"settings of {service}: the sources as we read them say what the binary says", [
-            f"{name}: read as (required, secret) {read.get(name)}, said {said.get(name)}"
-            for name in sorted(read.keys() | said.keys()) if read.get(name) != said.get(name)
-        ])
+        checks.check(
+            f"settings of {service}: the sources as we read them say what the binary says",
+            [
+                f"{name}: read as (required, secret) {read.get(name)}, said {said.get(name)}"
+                for name in sorted(read.keys() | said.keys())
+                if read.get(name) != said.get(name)
+            ],
+        )
 
 
 def render_everywhere(checks, overlay, kubectls):

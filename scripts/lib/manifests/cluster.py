@@ -88,7 +88,12 @@ class Cluster:
                 "app.kubernetes.io/part-of": "rabbitmq",
             }
             ports = {
-                "amqp": 5672, "amqps": 5671, "management": 15672, "prometheus": 15692, "epmd": 4369, "distribution": 25672,
+                "amqp": 5672,
+                "amqps": 5671,
+                "management": 15672,
+                "prometheus": 15692,
+                "epmd": 4369,
+                "distribution": 25672,
             }
             yield Pods(title(item), labels, ports, None)
 
@@ -117,7 +122,7 @@ class Cluster:
         return found
 
     def environment(self, container):
-        """Every variable of a container with where it comes from: (name, value or None, source), in the order of reading.
+        """Every variable of a container and where it is from: (name, value or None, source), in the order of reading.
 
         What comes from a secret has no value; a secret whose keys are not known is left out.
         """
@@ -129,7 +134,9 @@ class Cluster:
                 keys = self.secrets.get(source["secretRef"]["name"]) or ()
                 yield from ((name, None, "Secret") for name in sorted(keys))
         for row in container.get("env", []):
-            yield row["name"], row.get("value"), "Secret" if "secretKeyRef" in row.get("valueFrom", {}) else "Deployment"
+            yield row["name"], row.get("value"), (
+                "Secret" if "secretKeyRef" in row.get("valueFrom", {}) else "Deployment"
+            )
 
     def values(self, container):
         return {name: value for name, value, _ in self.environment(container)}

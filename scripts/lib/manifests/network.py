@@ -10,7 +10,9 @@ API_SERVER = "10.0.0.1"
 # What stands outside of the namespace, or has no business in it.
 OUTSIDE = (
     Pods("Prometheus", {"app.kubernetes.io/name": "prometheus"}, {}, None, "monitoring"),
-    Pods("collector of spans", {"app.kubernetes.io/name": "opentelemetry-collector"}, {"otlp": 4318}, None, "monitoring"),
+    Pods(
+        "collector of spans", {"app.kubernetes.io/name": "opentelemetry-collector"}, {"otlp": 4318}, None, "monitoring"
+    ),
     Pods("KEDA", {"app": "keda-operator"}, {}, None, "keda"),
     Pods("operator of Postgres", {"app.kubernetes.io/name": "cloudnative-pg"}, {}, None, "cnpg-system"),
     Pods("name server", {"k8s-app": "kube-dns"}, {"dns": 53}, None, "kube-system"),
@@ -63,7 +65,8 @@ class Policies:
         if not pods.is_inside:
             return True
         about = [
-            policy["spec"] for policy in self.policies
+            policy["spec"]
+            for policy in self.policies
             if direction in policy["spec"]["policyTypes"] and selects(policy["spec"]["podSelector"], pods.labels)
         ]
         if not about:
@@ -72,7 +75,8 @@ class Policies:
         return any(
             _is_port(rule.get("ports"), number, ports)
             and (not rule.get(peers) or any(_is_peer(one, peer) for one in rule[peers]))
-            for spec in about for rule in spec.get(key) or []
+            for spec in about
+            for rule in spec.get(key) or []
         )
 
     def let_out(self, source, target, number):
@@ -125,7 +129,11 @@ def wanted(suite, cluster, postgres):
         yield from (("Deployment sandbox", services[service], 8080) for service in ("auth", "notification"))
     if cluster.of("Cluster"):
         yield from ((postgres, postgres, 5432), (postgres, postgres, 8000), ("operator of Postgres", postgres, 8000))
-        yield from (("Prometheus", postgres, 9187), ("Job postgres-roles", postgres, 5432), (postgres, "API server", 443))
+        yield from (
+            ("Prometheus", postgres, 9187),
+            ("Job postgres-roles", postgres, 5432),
+            (postgres, "API server", 443),
+        )
 
 
 def problems(suite, cluster):

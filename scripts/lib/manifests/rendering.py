@@ -44,7 +44,9 @@ def version(kubectl):
 def without_hashes(objects):
     """The same with the names of generated objects as they were given: each version of kustomize hashes differently."""
     generated = {
-        item["metadata"]["name"] for item in objects if item["kind"] == "ConfigMap" and HASH.match(item["metadata"]["name"])
+        item["metadata"]["name"]
+        for item in objects
+        if item["kind"] == "ConfigMap" and HASH.match(item["metadata"]["name"])
     }
 
     def plain(node):
@@ -60,7 +62,9 @@ def without_hashes(objects):
 
 def differences(first, second):
     """What one rendering has otherwise than another."""
-    named = [{(item["kind"], item["metadata"]["name"]): item for item in without_hashes(those)} for those in (first, second)]
+    named = [
+        {(item["kind"], item["metadata"]["name"]): item for item in without_hashes(those)} for those in (first, second)
+    ]
     for key in sorted(named[0].keys() | named[1].keys()):
         if named[0].get(key) != named[1].get(key):
             yield f"{key[0]} {key[1]} is not the same"

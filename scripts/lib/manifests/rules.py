@@ -3,19 +3,12 @@
 import re
 
 import network
+import workloads
 from cluster import name_of, selects, title
+from workloads import service_pods
 
-OURS = ("service", "migration", "roles", "gateway", "cache", "sandbox")
 PRODUCTION = "production"
 MIGRATION = "MIGRATION_DATABASE_URL"
-
-
-def _service_pods(suite, cluster):
-    """Each service that has a Deployment, its container, and its pods."""
-    for service in suite.services:
-        pods = next((pods for pods in cluster.pods if pods.owner == f"Deployment {service}"), None)
-        if pods:
-            yield service, pods.containers[0], pods
 
 
 def every_service_is_whole(suite, cluster):
@@ -25,7 +18,10 @@ def every_service_is_whole(suite, cluster):
         if not cluster.get("Job", f"{service}-migration"):
             yield f"{service} has no Job {service}-migration"
     for item in cluster.of("Deployment"):
-        if item["metadata"]["labels"].get("app.kubernetes.io/component") == "service" and name_of(item) not in suite.services:
+        if (
+            item["metadata"]["labels"].get("app.kubernetes.io/component") == "service"
+            and name_of(item) not in suite.services
+        ):
             yield f"{title(item)} is no service of ours"
 
 
@@ -47,7 +43,7 @@ def names_are_one(suite, cluster):
 
 
 def settings_are_given(suite, cluster):
-    for service, container, _ in _service_pods(suite, cluster):
+    for service, container, _ in service_pods(suite, cluster):
         known = suite.settings(service)
         rows = list(cluster.environment(container))
         given = {name: value for name, value, _ in rows}
@@ -70,11 +66,13 @@ def settings_are_given(suite, cluster):
 
 def _twice(service, rows):
     names = [name for name, _, _ in rows]
-    yield from (f"{service} is given {name} twice" for name in sorted({name for name in names if names.count(name) > 1}))
+    yield from (
+        f"{service} is given {name} twice" for name in sorted({name for name in names if names.count(name) > 1})
+    )
 
 
 def migrations_are_apart(suite, cluster):
-    for service, container, _ in _service_pods(suite, cluster):
+    for service, container, _ in service_pods(suite, cluster):
         if MIGRATION in cluster.values(container):
             yield f"{service} runs with the owner's password"
         job = cluster.get("Job", f"{service}-migration")
@@ -98,11 +96,11 @@ def _url_host(value):
 
 
 def ports_agree(suite, cluster):
-    for service, container, pods in _service_pods(suite, cluster):
+    for service, container, pods in service_pods(suite, cluster):
         given = cluster.values(container)
         for setting, port in (("PORT", "http"), ("INTERNAL_PORT", "internal")):
             if given.get(setting) != str(pods.ports.get(port)):
-                yield f"{service} listens on {setting}={given.get(setting)} and its port {port} is {pods.ports.get(port)}"
+                yield f"{service} listens on {setting}={given.get(setting)}; its port {port} is {pods.ports.get(port)}"
         for setting in ("HOST", "INTERNAL_HOST"):
             if given.get(setting) != "0.0.0.0":
                 yield f"{service} listens on {setting}={given.get(setting)}, where no probe reaches it"
@@ -148,7 +146,8 @@ def selectors_select(suite, cluster):
         for endpoint in item["spec"]["podMetricsEndpoints"]:
             yield from (
                 f"{title(item)} reads {endpoint['port']}, which {pods.owner} does not have"
-                for pods in selected if endpoint["port"] not in pods.ports
+                for pods in selected
+                if endpoint["port"] not in pods.ports
             )
     yield from _policies_select(cluster)
 
@@ -226,99 +225,6 @@ def _volume_is_there(owner, cluster, volume):
             yield f"{owner} mounts {claim['claimName']}, which is not there"
 
 
-def probes_ask_what_is_there(suite, cluster):
-    for service, container, pods in _service_pods(suite, cluster):
-        for probe, path in (("startupProbe", "/health/live"), ("livenessProbe", "/health/live"), ("readinessProbe", "/health/ready")):
-            asked = container.get(probe, {}).get("httpGet", {})
-            if asked.get("port") != "internal" or asked.get("path") != path:
-                yield f"{service}: its {probe} asks {asked.get('port')} for {asked.get('path')}, not internal for {path}"
-            if asked.get("path") not in suite.open_paths:
-                yield f"{service}: its {probe} asks for {asked.get('path')}, which is not open on the internal port"
-    for pods in cluster.pods:
-        if pods.spec and pods.labels.get("app.kubernetes.io/component") not in ("migration", "roles"):
-            for container in pods.containers:
-                yield from (
-                    f"{pods.owner} has no {probe}" for probe in ("readinessProbe", "livenessProbe") if probe not in container
-                )
-
-
-def stops_are_long_enough(suite, cluster):
-    for service, container, pods in _service_pods(suite, cluster):
-        grace = int(cluster.values(container).get("SHUTDOWN_GRACE_SECONDS", "0"))
-        yield from _stop(service, pods, container, grace + suite.cancellation_seconds)
-    for pods in cluster.pods:
-        if pods.owner == "Deployment gateway":
-            given = cluster.values(pods.containers[0])
-            yield from _stop("gateway", pods, pods.containers[0], int(given.get("GATEWAY_STOP_SECONDS", "60")))
-
-
-def _stop(name, pods, container, needed):
-    pause = container.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
-    if pause < 5:
-        yield f"{name} stops listening before others know that it is going"
-    limit = pods.spec.get("terminationGracePeriodSeconds", 30)
-    if limit <= pause + needed:
-        yield f"{name} may take {pause} + {needed} s to stop and is killed after {limit}"
-
-
-def pods_are_locked_down(suite, cluster):
-    for pods in cluster.pods:
-        if not pods.spec:
-            continue
-        security = pods.spec.get("securityContext", {})
-        if security.get("runAsNonRoot") is not True or not security.get("runAsUser"):
-            yield f"{pods.owner} may run as root"
-        if security.get("seccompProfile", {}).get("type") != "RuntimeDefault":
-            yield f"{pods.owner} has no seccomp profile"
-        if pods.spec.get("automountServiceAccountToken") is not False:
-            yield f"{pods.owner} gets a token for the API server"
-        if pods.spec.get("enableServiceLinks") is not False:
-            yield f"{pods.owner} gets variables that nobody asked for"
-        yield from (f"{pods.owner} has {name}" for name in ("hostNetwork", "hostPID", "hostIPC") if pods.spec.get(name))
-        yield from (f"{pods.owner} mounts a folder of its node" for one in pods.spec.get("volumes", []) if "hostPath" in one)
-        for container in pods.containers:
-            yield from _container_is_locked_down(pods.owner, container)
-
-
-def _container_is_locked_down(owner, container):
-    security = container.get("securityContext", {})
-    if security.get("readOnlyRootFilesystem") is not True:
-        yield f"{owner} can write to its image"
-    if security.get("allowPrivilegeEscalation") is not False or security.get("privileged"):
-        yield f"{owner} may gain rights"
-    if security.get("capabilities") != {"drop": ["ALL"]}:
-        yield f"{owner} keeps capabilities"
-    resources = container.get("resources", {})
-    for name in ("cpu", "memory"):
-        request, limit = (quantity(resources.get(side, {}).get(name)) for side in ("requests", "limits"))
-        if not request or not limit:
-            yield f"{owner} has no request or no limit of {name}"
-        elif request > limit:
-            yield f"{owner} asks for more {name} than it may have"
-
-
-def quantity(text):
-    """Such as 250m, 2, 128Mi; None when there is none."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)(m|Ki|Mi|Gi)?", str(text or ""))
-    factors = {None: 1, "m": 0.001, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
-    return float(match.group(1)) * factors[match.group(2)] if match else None
-
-
-def images_are_fixed(suite, cluster):
-    images = [(pods.owner, container["image"]) for pods in cluster.pods if pods.spec for container in pods.containers]
-    images += [(title(item), item["spec"].get("image", "")) for item in cluster.of("RabbitmqCluster")]
-    images += [(title(item), item["spec"].get("imageName", "")) for item in cluster.of("Cluster")]
-    for owner, image in images:
-        tag = re.search(r":([\w.-]+)$", image)
-        if not tag and "@sha256:" not in image:
-            yield f"{owner} has an image without a tag: {image}"
-        elif tag and tag.group(1) == "latest":
-            yield f"{owner} has the image of the day: {image}"
-    for service, container, _ in _service_pods(suite, cluster):
-        if not re.search(rf"(^|/)transfa/{service}[:@]", container["image"]):
-            yield f"{service} has the image {container['image']}"
-
-
 def scaling_is_one(suite, cluster):
     for service in [*suite.services, "gateway"]:
         plain, keda = (
@@ -358,7 +264,8 @@ def _triggers(item, queues, cluster):
         host = re.search(r"^default_vhost = (\S+)$", broker["spec"]["rabbitmq"]["additionalConfig"], re.M)
         yield from (
             f"{title(item)} looks into the virtual host {one.get('vhostName')}"
-            for one in watched if not host or one.get("vhostName") != host.group(1)
+            for one in watched
+            if not host or one.get("vhostName") != host.group(1)
         )
     for trigger in triggers:
         name = trigger.get("authenticationRef", {}).get("name")
@@ -394,7 +301,7 @@ def environments_are_apart(suite, cluster):
     if cluster.overlay != PRODUCTION:
         return
     yield from (f"{title(item)} is in production" for item in cluster.objects if name_of(item).startswith("sandbox"))
-    for service, container, _ in _service_pods(suite, cluster):
+    for service, container, _ in service_pods(suite, cluster):
         for name, value in cluster.values(container).items():
             if re.search(r"sandbox|staging", value or ""):
                 yield f"{service} runs in production with {name}={value}"
@@ -413,11 +320,14 @@ def the_gateway_knows_its_way(suite, cluster):
             yield f"the gateway asks {service} for its health at port {given.get(f'{service.upper()}_HEALTH_PORT')}"
     for name, port in (("HTTPS", "https"), ("HTTP", "http"), ("INTERNAL", "internal")):
         if given.get(f"GATEWAY_{name}_BIND", "").rpartition(":")[2] != str(pods.ports.get(port)):
-            yield f"the gateway listens on {given.get(f'GATEWAY_{name}_BIND')} and its port {port} is {pods.ports.get(port)}"
+            bind = given.get(f"GATEWAY_{name}_BIND")
+            yield f"the gateway listens on {bind} and its port {port} is {pods.ports.get(port)}"
     if suite.gateway_variables:
         needed, known = suite.gateway_variables
         yield from (f"the gateway is not given {name}" for name in sorted(needed - given.keys()))
-        yield from (f"the gateway is given {name}, which it does not read" for name in sorted(given.keys() - needed - known))
+        yield from (
+            f"the gateway is given {name}, which it does not read" for name in sorted(given.keys() - needed - known)
+        )
 
 
 RULES = (
@@ -428,10 +338,10 @@ RULES = (
     (ports_agree, "ports and addresses agree"),
     (selectors_select, "selectors select"),
     (references_lead_somewhere, "references lead somewhere"),
-    (probes_ask_what_is_there, "probes ask what the internal port answers"),
-    (stops_are_long_enough, "who stops has the time"),
-    (pods_are_locked_down, "pods are locked down and bounded"),
-    (images_are_fixed, "images have versions"),
+    (workloads.probes_ask_what_is_there, "probes ask what the internal port answers"),
+    (workloads.stops_are_long_enough, "who stops has the time"),
+    (workloads.pods_are_locked_down, "pods are locked down and bounded"),
+    (workloads.images_are_fixed, "images have versions"),
     (scaling_is_one, "one autoscaler each, on the queues that there are"),
     (network.problems, "the network lets through what the architecture draws"),
     (secrets_stay_outside, "no secret stands in the open"),

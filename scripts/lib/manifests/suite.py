@@ -1,4 +1,4 @@
-"""What the code of the services wants from whoever runs them: settings, queues, paths of health, times of a shutdown."""
+"""What the code of the services wants of whoever runs them: settings, queues, paths of health, times of a stop."""
 
 import dataclasses
 import functools
@@ -63,7 +63,7 @@ def _calls(text, name):
             elif not quoted and char in "()":
                 depth += 1 if char == "(" else -1
                 if depth == 0:
-                    yield match.start(), text[match.end():index]
+                    yield match.start(), text[match.end() : index]
                     break
 
 
@@ -122,8 +122,12 @@ class Suite:
         known, groups = self._common
         rates = [setting for _, setting in _settings_in(self._text(RATES))]
         names = {
-            "database": groups["database"], "clerk": groups["clerk"], "broker": ["rabbitmqURL", "rabbitmqManagementURL"],
-            "redis": ["redisURL"], "auth": ["authInternalURL", "authInternalToken"], "counts": ["optionalRedisURL"],
+            "database": groups["database"],
+            "clerk": groups["clerk"],
+            "broker": ["rabbitmqURL", "rabbitmqManagementURL"],
+            "redis": ["redisURL"],
+            "auth": ["authInternalURL", "authInternalToken"],
+            "counts": ["optionalRedisURL"],
         }
         try:
             shared = {need: [known[name] for name in those] for need, those in names.items()}
@@ -145,7 +149,9 @@ class Suite:
         return {setting.name: setting for setting in found}
 
     def _own(self, service):
-        text = "\n".join(file.read_text() for file in sorted((self.root / "Services" / service.title()).rglob("*.swift")))
+        text = "\n".join(
+            file.read_text() for file in sorted((self.root / "Services" / service.title()).rglob("*.swift"))
+        )
         for _, setting in _settings_in(text):
             if "\\(" in setting.name:
                 # One for each service, named after it.
