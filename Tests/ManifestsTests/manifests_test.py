@@ -600,6 +600,15 @@ BREAKS = (
         "environments_are_apart",
         "makes the databases of",
     ),
+    base("metrics.yaml", "replacement: transfa", "replacement: suite", "metrics_have_their_names", "the job transfa"),
+    base("metrics.yaml", "targetLabel: service", "targetLabel: app", "metrics_have_their_names", "with the service"),
+    base(
+        "metrics.yaml",
+        "replacement: rabbitmq-queues",
+        "replacement: queues",
+        "metrics_have_their_names",
+        "the job rabbitmq-queues",
+    ),
     base(
         "kustomization.yaml",
         "TRANSACTION_ADDRESS=transaction:8080",
@@ -622,6 +631,10 @@ BREAKS = (
         "not given GATEWAY_TLS_CERTIFICATE",
     ),
 )
+
+
+# What is not in every checkout.
+NEEDS = {"not given GATEWAY_TLS_CERTIFICATE": suite.GATEWAY, "the job rabbitmq-queues": suite.PROMETHEUS}
 
 
 def problems_of(root, overlay_name):
@@ -688,8 +701,8 @@ def main():
             title = f"{one.check}: {one.says} ({one.file.removeprefix('deploy/kubernetes/')}, {one.overlay})"
             if one.check == "custom schemas" and not SCHEMAS.is_dir():
                 print(f"skipped {title}: there is no folder {SCHEMAS}")
-            elif one.says == "not given GATEWAY_TLS_CERTIFICATE" and not (ROOT / suite.GATEWAY).exists():
-                print(f"skipped {title}: there is no {suite.GATEWAY}")
+            elif not (ROOT / NEEDS.get(one.says, "")).exists():
+                print(f"skipped {title}: there is no {NEEDS[one.says]}")
             else:
                 count(title, outcome(root, one))
     print(f"{passed} passed, {failed} failed")

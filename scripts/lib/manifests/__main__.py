@@ -102,6 +102,8 @@ def main(root, schemas, kubectls):
         check_documents(checks, code, binaries)
     if code.gateway_variables is None:
         print(f"skipped the variables of the gateway: there is no {suite.GATEWAY}")
+    if code.jobs is None:
+        print(f"skipped the jobs of Prometheus: there is no {suite.PROMETHEUS}")
     for overlay in sorted((root / "deploy/kubernetes/overlays").iterdir()):
         if (overlay / "kustomization.yaml").exists():
             check_overlay(checks, overlay, code, kubectls, schemas)

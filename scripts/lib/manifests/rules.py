@@ -307,6 +307,21 @@ def environments_are_apart(suite, cluster):
                 yield f"{service} runs in production with {name}={value}"
 
 
+def metrics_have_their_names(suite, cluster):
+    jobs = set()
+    for item in cluster.of("PodMonitor"):
+        for endpoint in item["spec"]["podMetricsEndpoints"]:
+            labels = {row.get("targetLabel"): row for row in endpoint.get("relabelings", [])}
+            jobs.add(labels.get("job", {}).get("replacement"))
+            if name_of(item) == "services" and "service" not in labels:
+                yield f"{title(item)} does not label what it reads with the service"
+    if "transfa" not in jobs:
+        yield "no metrics have the job transfa"
+    yield from (
+        f"no metrics have the job {job}, which Prometheus has elsewhere" for job in (suite.jobs or set()) - jobs
+    )
+
+
 def the_gateway_knows_its_way(suite, cluster):
     pods = next((pods for pods in cluster.pods if pods.owner == "Deployment gateway"), None)
     if pods is None:
@@ -347,6 +362,7 @@ RULES = (
     (secrets_stay_outside, "no secret stands in the open"),
     (the_broker_is_a_cluster, "the broker is a cluster"),
     (environments_are_apart, "environments are apart"),
+    (metrics_have_their_names, "metrics have the names that rules look for"),
     (the_gateway_knows_its_way, "the gateway knows its way"),
 )
 

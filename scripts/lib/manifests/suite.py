@@ -16,6 +16,7 @@ RUNNING = "Shared/ServiceKit/Lifecycle/ServiceHost+run.swift"
 HEALTH = "Shared/ServiceKit/openapi.yaml"
 EVENTS = "deploy/events/asyncapi.json"
 GATEWAY = "deploy/gateway/haproxy.cfg"
+PROMETHEUS = "deploy/prometheus/prometheus.yml"
 
 
 class Unreadable(Exception):
@@ -190,6 +191,13 @@ class Suite:
     def cancellation_seconds(self):
         """How long, after the grace, what still runs may take to be cancelled."""
         return int(self._one(RUNNING, r"maximumCancellationDuration = \.seconds\((\d+)\)"))
+
+    @functools.cached_property
+    def jobs(self):
+        """What Prometheus calls its jobs, and so rules and dashboards; None where it has no configuration."""
+        if not (self.root / PROMETHEUS).exists():
+            return None
+        return set(re.findall(r"^\s*- job_name: (\S+)", self._text(PROMETHEUS), re.M)) - {"prometheus"}
 
     @functools.cached_property
     def gateway_variables(self):
