@@ -12,11 +12,17 @@ MIGRATION = "MIGRATION_DATABASE_URL"
 
 
 def every_service_is_whole(suite, cluster):
+    kinds = ("Deployment", "Service", "ServiceAccount", "PodDisruptionBudget", "NetworkPolicy", "ExternalSecret")
     for service in suite.services:
-        kinds = ("Deployment", "Service", "ServiceAccount", "PodDisruptionBudget", "NetworkPolicy", "ExternalSecret")
         yield from (f"{service} has no {kind}" for kind in kinds if not cluster.get(kind, service))
         if not cluster.get("Job", f"{service}-migration"):
             yield f"{service} has no Job {service}-migration"
+        # A service is rolled out by these labels.
+        for item in cluster.objects:
+            component = {service: "service", f"{service}-migration": "migration"}.get(name_of(item))
+            labels = {"app.kubernetes.io/name": service, "app.kubernetes.io/component": component}
+            if component and not labels.items() <= item["metadata"].get("labels", {}).items():
+                yield f"{title(item)} is not labelled as the {component} of {service}, and is left out of a rollout"
     for item in cluster.of("Deployment"):
         if (
             item["metadata"]["labels"].get("app.kubernetes.io/component") == "service"
