@@ -95,13 +95,13 @@ class Connection:
     def call(self, method, target, headers=(), body=None):
         if body is not None:
             headers = [*headers, ("Content-Length", str(len(body)))]
-        self.head(method, target, headers)
-        if body:
-            try:
+        try:
+            self.head(method, target, headers)
+            if body:
                 self.send(body)
-            except OSError:
-                # Refused before all of it was sent: the answer is there.
-                pass
+        except OSError:
+            # Refused before all of it was sent: the answer is there.
+            pass
         return self.answer(method)
 
 

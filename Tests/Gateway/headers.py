@@ -52,7 +52,10 @@ class Requests(Case):
             self.assertEqual(arrived["x-forwarded-for"], [source])
 
     def test_no_connection_is_switched_to_another_protocol(self):
-        arrived, _ = self.sent(("Upgrade", "websocket"), ("Connection", "Upgrade"), ("HTTP2-Settings", "AAMAAABk"))
+        key = ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==")
+        arrived, _ = self.sent(("Upgrade", "websocket"), ("Connection", "Upgrade"), key)
+        self.assertNotIn("upgrade", arrived)
+        arrived, _ = self.sent(("Upgrade", "h2c"), ("Connection", "Upgrade, HTTP2-Settings"), ("HTTP2-Settings", "AAMA"))
         self.assertNotIn("upgrade", arrived)
 
     def test_what_services_need_is_passed_on(self):

@@ -35,7 +35,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         if mode == "sleep":
             time.sleep(service.pause)
-        if self.path.split("?")[0] == "/stream":
+        if mode == "stream":
             self.stream(service)
             return
         self.answer(500 if mode == "fail" else 200)
