@@ -119,7 +119,7 @@ class Streams(Case):
                                      GATEWAY_TIMEOUT_STREAM="6s")
         self.notification.events, self.notification.pause = 3, 2.5
         pieces = self.events(gateway)
-        times = [when for when, piece in pieces if b"id: " in piece]
+        times = [when for when, piece in pieces if b"\nid: " in piece]
         self.assertEqual(len(times), 3)
         self.assertGreater(pieces[-1][0], 7)
         for number, when in enumerate(times):
@@ -131,7 +131,7 @@ class Streams(Case):
         began = time.monotonic()
         pieces = self.events(gateway)
         self.assertLess(time.monotonic() - began, 6)
-        self.assertEqual(sum(piece.count(b"id: ") for _, piece in pieces), 1)
+        self.assertEqual(sum(piece.count(b"\nid: ") for _, piece in pieces), 1)
 
     def test_a_stream_needs_a_token_like_everything_else(self):
         with Connection(self.gateway) as connection:

@@ -40,6 +40,10 @@ class Traffic:
 
 
 class Rolling(Case):
+    @staticmethod
+    def loads(gateway):
+        return gateway.log.read_text().count("Loading success")
+
     def workers(self, gateway):
         children = open(f"/proc/{gateway.process.pid}/task/{gateway.process.pid}/children", encoding="ascii").read()
         return set(children.split())
@@ -83,11 +87,11 @@ class Rolling(Case):
         with Connection(gateway) as stream, Traffic(gateway) as traffic:
             stream.head("GET", "/stream", [bearer()])
             self.assertTrue(stream.socket.recv(65_536))
-            for _ in range(2):
-                before, count = self.workers(gateway), len(traffic.answers)
-                gateway.process.send_signal(signal.SIGUSR2)
-                self.assertTrue(eventually(lambda: self.workers(gateway) - before, 20))
-                self.assertTrue(eventually(lambda: len(traffic.answers) > count + 15, 20))
+            before, count, loads = self.workers(gateway), len(traffic.answers), self.loads(gateway)
+            gateway.process.send_signal(signal.SIGUSR2)
+            self.assertTrue(eventually(lambda: self.workers(gateway) - before, 20))
+            self.assertTrue(eventually(lambda: self.loads(gateway) > loads, 20))
+            self.assertTrue(eventually(lambda: len(traffic.answers) > count + 15, 20))
             self.assertTrue(stream.socket.recv(65_536))
             # In the end it is cut, so that the old process does not stay for ever.
             began = time.monotonic()
