@@ -6,7 +6,7 @@ import time
 
 from cases import Case, Connection, World, ask, bearer
 from proxy import eventually
-from services import Service
+from services import Names, Service
 
 
 class Traffic:
@@ -98,6 +98,31 @@ class Rolling(Case):
             while stream.socket.recv(65_536) and time.monotonic() - began < 12:
                 pass
             self.assertLess(time.monotonic() - began, 10)
+        self.assertEqual(traffic.bad, [])
+
+    def test_services_found_by_name_come_and_go(self):
+        old = Service("old", "127.0.0.2").start()
+        new = Service("new", "127.0.0.3", old.ports).start()
+        names = Names({"transaction.test": ["127.0.0.2"], "other.test": ["127.0.0.1"]})
+        for end in (old.stop, new.stop, names.stop):
+            self.addCleanup(end)
+        settings = {"GATEWAY_DISCOVERY": "dns", "GATEWAY_NAMESERVER": f"127.0.0.1:{names.port}",
+                    "TRANSACTION_ADDRESS": f"transaction.test:{old.ports[0]}",
+                    "TRANSACTION_HEALTH_PORT": str(old.ports[1])}
+        for name, service in self.services.items():
+            settings.setdefault(f"{name.upper()}_ADDRESS", f"other.test:{service.ports[0]}")
+        gateway = self.other_gateway(**settings)
+        with Traffic(gateway) as traffic:
+            self.assertTrue(eventually(lambda: len(traffic.answers) > 10, 20))
+            names.known["transaction.test"] = ["127.0.0.2", "127.0.0.3"]
+            self.assertTrue(eventually(lambda: "new" in traffic.answers, 20))
+            # The old one says that it is not ready, and ends when nothing comes any more.
+            old.healthy = False
+            self.assertTrue(eventually(lambda: "DOWN" in (gateway.status("transaction", 1), gateway.status("transaction", 2))))
+            names.known["transaction.test"] = ["127.0.0.3"]
+            count = len(traffic.answers)
+            self.assertTrue(eventually(lambda: len(traffic.answers) > count + 20, 20))
+            self.assertEqual(set(traffic.answers[count + 10:]), {"new"})
         self.assertEqual(traffic.bad, [])
 
     def test_an_orderly_end_finishes_what_is_under_way(self):

@@ -3,6 +3,7 @@ what came."""
 
 import http.server
 import json
+import socket
 import threading
 import time
 
@@ -87,6 +88,38 @@ class HealthHandler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class Names:
+    """A DNS server that knows addresses of version 4 of some names, and changes its mind when told."""
+
+    def __init__(self, known):
+        self.known = known
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                asked, client = self.socket.recvfrom(4096)
+            except OSError:
+                return
+            labels, place = [], 12
+            while asked[place]:
+                labels.append(asked[place + 1:place + 1 + asked[place]].decode())
+                place += 1 + asked[place]
+            question = asked[12:place + 5]
+            wants_v4 = question[-4:] == b"\x00\x01\x00\x01"
+            addresses = self.known.get(".".join(labels), []) if wants_v4 else []
+            answer = asked[:2] + b"\x81\x80\x00\x01" + len(addresses).to_bytes(2, "big") + bytes(4) + question
+            for address in addresses:
+                answer += b"\xc0\x0c\x00\x01\x00\x01\x00\x00\x00\x01\x00\x04" + socket.inet_aton(address)
+            self.socket.sendto(answer, client)
+
+    def stop(self):
+        self.socket.close()
+
+
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
@@ -98,10 +131,11 @@ class Server(http.server.ThreadingHTTPServer):
 class Service:
     """A service with its public port and the port that tells its health, on ports that stay the same."""
 
-    def __init__(self, name):
+    def __init__(self, name, host="127.0.0.1", ports=(0, 0)):
         self.name = name
+        self.host = host
         self.seen = []
-        self.ports = [0, 0]
+        self.ports = list(ports)
         self.servers = []
         self.reset()
 
@@ -111,7 +145,7 @@ class Service:
 
     def start(self):
         for index, handler in enumerate((Handler, HealthHandler)):
-            server = Server(("127.0.0.1", self.ports[index]), handler)
+            server = Server((self.host, self.ports[index]), handler)
             server.service = self
             self.ports[index] = server.server_address[1]
             threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
