@@ -23,7 +23,8 @@ class Faults(Case):
     def test_a_dead_service_is_answered_503_others_go_on_and_it_comes_back(self):
         self.transaction.stop()
         for method, path, body in (("GET", "/wallet", None), ("POST", "/transactions/p2p", b"{}")):
-            self.assertRefused(ask(self.gateway, method, path, body=body), 503, "temporarily_unavailable", retry_after="1")
+            answer = ask(self.gateway, method, path, body=body)
+            self.assertRefused(answer, 503, "temporarily_unavailable", retry_after="1")
         self.assertTrue(eventually(lambda: self.gateway.status("transaction") == "DOWN"))
         began = time.monotonic()
         self.assertRefused(ask(self.gateway, "GET", "/wallet"), 503, "temporarily_unavailable", retry_after="1")

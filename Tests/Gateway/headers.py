@@ -55,7 +55,8 @@ class Requests(Case):
         key = ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==")
         arrived, _ = self.sent(("Upgrade", "websocket"), ("Connection", "Upgrade"), key)
         self.assertNotIn("upgrade", arrived)
-        arrived, _ = self.sent(("Upgrade", "h2c"), ("Connection", "Upgrade, HTTP2-Settings"), ("HTTP2-Settings", "AAMA"))
+        settings = ("HTTP2-Settings", "AAMA")
+        arrived, _ = self.sent(("Upgrade", "h2c"), ("Connection", "Upgrade, HTTP2-Settings"), settings)
         self.assertNotIn("upgrade", arrived)
 
     def test_what_services_need_is_passed_on(self):

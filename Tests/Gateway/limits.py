@@ -46,7 +46,8 @@ class Sizes(Case):
         self.assertNothingArrived()
 
     def test_what_is_no_request_is_refused_and_the_connection_ends(self):
-        for text in (b"\x00\x01nonsense\r\n\r\n", b"GET /wallet\r\n\r\n", b"GET /wallet HTTP/1.1\r\nHost: a\r\nB c: d\r\n\r\n",
+        for text in (b"\x00\x01nonsense\r\n\r\n", b"GET /wallet\r\n\r\n",
+                     b"GET /wallet HTTP/1.1\r\nHost: a\r\nB c: d\r\n\r\n",
                      b"POST /webhooks/anchor HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"):
             with self.subTest(text), Connection(self.gateway) as connection:
                 connection.send(text)

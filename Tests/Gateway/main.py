@@ -1,4 +1,8 @@
-"""Tries the gateway: real HAProxy, with small servers in place of the services. Run: scripts/gateway test [<case>...]"""
+"""Tries the gateway: real HAProxy, with small servers in place of the services.
+
+Run: scripts/gateway test [<word of a case>...]. TRANSFA_GATEWAY_CONFIGURATION names another configuration: one that is
+broken on purpose, to see that the cases notice.
+"""
 
 import sys
 import time

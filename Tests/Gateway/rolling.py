@@ -118,7 +118,7 @@ class Rolling(Case):
             self.assertTrue(eventually(lambda: "new" in traffic.answers, 20))
             # The old one says that it is not ready, and ends when nothing comes any more.
             old.healthy = False
-            self.assertTrue(eventually(lambda: "DOWN" in (gateway.status("transaction", 1), gateway.status("transaction", 2))))
+            self.assertTrue(eventually(lambda: "DOWN" in [gateway.status("transaction", number) for number in (1, 2)]))
             names.known["transaction.test"] = ["127.0.0.3"]
             count = len(traffic.answers)
             self.assertTrue(eventually(lambda: len(traffic.answers) > count + 20, 20))

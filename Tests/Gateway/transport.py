@@ -57,7 +57,8 @@ class Transport(Case):
             self.assertEqual((version, status, body["errors"][0]["code"]), ("2", 404, "unknown_route"))
         version, status, body = self.curl("--http2", base + "/wallet", token=False)
         self.assertEqual((version, status, body["errors"][0]["code"]), ("2", 401, "unauthenticated"))
-        version, status, body = self.curl("--http2", "--data-binary", "@-", base + "/transactions/p2p", body=b"x" * 65_537)
+        orders = base + "/transactions/p2p"
+        version, status, body = self.curl("--http2", "--data-binary", "@-", orders, body=b"x" * 65_537)
         self.assertEqual((version, status, body["errors"][0]["code"]), ("2", 413, "body_too_large"))
         self.services["transaction"].seen.clear()
         # Of uploads too, which have not come in when they are refused.

@@ -190,7 +190,8 @@ def spellings(path):
     yield from (path, path.upper(), path.title(), "/" + path, "//" + path, "/." + path, "/users/.." + path)
     yield from (f"/%{ord(first):02x}{path[2:]}", f"/%{ord(first):02X}{path[2:]}", path.replace("/", "%2f", 1))
     yield from (f"/console{path}", f"/console/..{path}", f"/console/api/..{path}", f"/users/me/..;{path}", path + "/")
-    yield from (f"/console/api/%2e%2e{path}", f"/banks/..%2f{path[1:]}", "/banks\\.." + path, "/" + path.replace("/", "\\"))
+    yield from (f"/console/api/%2e%2e{path}", f"/banks/..%2f{path[1:]}", "/banks\\.." + path)
+    yield "/" + path.replace("/", "\\")
     yield from (f"/%25{ord(first):02x}{path[2:]}", f"{path};a=b", f"{path}#", f"/banks/%2e%2e{path}", path + "/.")
 
 
