@@ -24,7 +24,10 @@ class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
 
 def render(kubectl, overlay):
     """The objects of an overlay."""
-    done = subprocess.run([kubectl, "kustomize", str(overlay)], capture_output=True, text=True, timeout=120)
+    try:
+        done = subprocess.run([kubectl, "kustomize", str(overlay)], capture_output=True, text=True, timeout=120)
+    except subprocess.TimeoutExpired as error:
+        raise Unrenderable("no answer within 120 seconds") from error
     if done.returncode:
         raise Unrenderable(done.stderr.strip())
     try:
