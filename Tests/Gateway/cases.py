@@ -10,6 +10,9 @@ from proxy import Gateway, configured
 from services import Service
 
 
+UNLIMITED = {f"GATEWAY_{what}": "1000000" for what in ("REQUEST_RATE", "REFUSAL_RATE", "CONNECTION_RATE")}
+
+
 class World:
     """Started once for all cases."""
 
@@ -22,8 +25,7 @@ class World:
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="transfa-gateway-"))
         cls.services = {name: Service(name).start() for name in configured.SERVICES}
         # All cases are one client: its limits are for cases of their own.
-        limits = {f"GATEWAY_{what}": "1000000" for what in ("REQUEST_RATE", "REFUSAL_RATE", "CONNECTION_RATE")}
-        cls.gateway = Gateway(cls.folder / "usual", cls.services, **limits).__enter__()
+        cls.gateway = Gateway(cls.folder / "usual", cls.services, **UNLIMITED).__enter__()
 
     @classmethod
     def stop(cls):
@@ -45,7 +47,7 @@ class Case(unittest.TestCase):
     def other_gateway(self, **settings):
         """A gateway of this case's own, with these settings; ends with the case."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=World.folder))
-        return self.enterContext(Gateway(folder, self.services, **settings))
+        return self.enterContext(Gateway(folder, self.services, **{**UNLIMITED, **settings}))
 
     def assertRefused(self, answer, status, code, **headers):
         """A JSON:API document with the id of the request, and the headers that every answer has."""
