@@ -158,8 +158,6 @@ def main():
                 "; ", ";\n-- safe: nobody uses it since 1.4\n")))
             results.check(f"a waiver lets pass {text}", not waived, waived)
             results.check("the waiver is printed", any("nobody uses it since 1.4" in f.text() for f in found))
-            new, _ = migrations.check(ROOT, {}, {FIRST: BASE})
-            results.check("a first migration passes", new == 1)
     for text in PASSES:
         got, _ = rules(with_base(PATIENT + text))
         results.check(f"nothing is said of {text}", not got, got)
@@ -170,6 +168,8 @@ def main():
 
 
 def files(results):
+    _, found = migrations.check(ROOT, {}, {FIRST: BASE})
+    results.check("a first migration passes: nothing was there before", not found, [f.text() for f in found])
     column = "ALTER TABLE people ADD COLUMN mail text;"
     cases = {
         "changed": {FIRST: BASE + "-- more"},
@@ -196,7 +196,7 @@ def files(results):
 
 
 def places(results):
-    text = "SET LOCAL lock_timeout = '3s';\n-- é, of two bytes, in a comment\nSELECT 1;\n\n-- why\nALTER TABLE people\n    DROP COLUMN age;\n"
+    text = PATIENT + "-- é, of two bytes, in a comment\nSELECT 1;\n\n-- why\nALTER TABLE people\n    DROP COLUMN age;\n"
     _, found = rules(with_base(text))
     results.check("file and line are those of the statement",
                   [(f.file, f.line) for f in found] == [(SECOND, 6)], [(f.file, f.line) for f in found])
