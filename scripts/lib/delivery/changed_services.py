@@ -1,9 +1,11 @@
 """Which services' inputs differ between two commits.
 
-usage: scripts/changed-services [--json] [--deployed] [--why] <base> [<head>]    (head is HEAD if not given)
+usage: scripts/changed-services [--json] [--tags] [--deployed] [--why] <base> [<head>]    (head is HEAD if not given)
        scripts/changed-services --tag <service> [<head>]     what the image of these inputs is called
        scripts/changed-services test                         tries all this on a repository of its own
-       --json       as one line, for a matrix; --why: with what differs; --deployed: without sandbox and transfactl
+       --json       as one line, for a matrix; with --tags: [{"service": "auth", "tag": "..."}, ...]
+       --why        with what differs
+       --deployed   without sandbox and transfactl
        A base of 40 zeros is no commit: every service differs.
 """
 
@@ -24,6 +26,10 @@ GATEWAY = ("deploy/gateway/", ".dockerignore")
 KUBERNETES = "deploy/kubernetes/"
 # Who hears comes before who tells, so that nobody is told what he cannot read; the gateway comes last.
 ORDER = ("console", "analytics", "notification", "subscription", "account", "customer", "auth", "transaction")
+
+
+# What makes a target; the rest of what is known of it depends on who asks.
+TARGET = ("name", "type", "path", "sources", "exclude", "resources", "dependencies", "settings", "pkgConfig")
 
 
 class Refusal(Exception):
@@ -184,9 +190,12 @@ class Commit:
             if any(package.owns(target, path) for package, target in targets):
                 inputs[path] = blob
         for package, target in reached:
-            name = target["outside"]["identity"] if "outside" in target else target["name"]
-            inputs[f"{package.folder}Package.swift: {name}"] = json.dumps(target, sort_keys=True)
-            inputs[f"{package.folder}Package.swift: tools"] = json.dumps(package.manifest["toolsVersion"])
+            outside = target.get("outside")
+            name = outside["identity"] if outside else target["name"]
+            facts = {"location": outside["location"], "requirement": outside["requirement"]} if outside else \
+                {key: target[key] for key in TARGET if key in target}
+            inputs[f"{package.folder}Package.swift: {name}"] = json.dumps(facts, sort_keys=True)
+            inputs[f"{package.folder}Package.swift: tools"] = package.manifest["toolsVersion"]["_version"]
         return inputs
 
     def settings(self, service):
@@ -212,6 +221,10 @@ def tag(repository, service, head):
     commit = Commit(repository, head)
     if service not in commit.services:
         raise Refusal(f"{service} is none of {', '.join(commit.services)}")
+    return tag_of(commit, service)
+
+
+def tag_of(commit, service):
     inputs = json.dumps(commit.image(service), sort_keys=True)
     return hashlib.sha256(inputs.encode()).hexdigest()[:24]
 
@@ -224,7 +237,7 @@ class Arguments(argparse.ArgumentParser):
 def run(arguments):
     parser = Arguments(prog="changed-services", add_help=False, allow_abbrev=False)
     parser.add_argument("--help", "-h", action="store_true")
-    for option in ("--json", "--deployed", "--why"):
+    for option in ("--json", "--tags", "--deployed", "--why"):
         parser.add_argument(option, action="store_true")
     parser.add_argument("--tag")
     parser.add_argument("commits", nargs="*")
@@ -235,7 +248,7 @@ def run(arguments):
     repository = Repository(subprocess.run(["git", "rev-parse", "--show-toplevel"], capture_output=True, text=True,
                                            check=False).stdout.strip() or ".")
     if options.tag is not None:
-        if len(options.commits) > 1 or options.json or options.deployed or options.why:
+        if len(options.commits) > 1 or options.json or options.tags or options.deployed or options.why:
             raise Refusal("--tag takes a service and at most one commit")
         print(tag(repository, options.tag, (options.commits or ["HEAD"])[0]))
         return
@@ -243,8 +256,11 @@ def run(arguments):
         raise Refusal("a base and at most one head are needed: changed-services <base> [<head>]")
     found = [(service, why) for service, why, deployed in changed(repository, *(options.commits + ["HEAD"])[:2])
              if deployed or not options.deployed]
+    if options.tags and (not options.json or options.why):
+        raise Refusal("--tags goes with --json, and --why without")
     if options.json:
-        print(json.dumps([service for service, _ in found]))
+        head = Commit(repository, (options.commits + ["HEAD"])[1]) if options.tags and found else None
+        print(json.dumps([{"service": service, "tag": tag_of(head, service)} if head else service for service, _ in found]))
         return
     for service, why in found:
         more = f", and {len(why) - 3} more" if len(why) > 3 else ""
