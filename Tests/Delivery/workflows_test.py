@@ -24,7 +24,7 @@ BREAKS = [
     ("check.yml", "    runs-on: ubuntu-24.04\n", "", "where it runs"),
     ("check.yml", "runs-on:", "run-on:", "unknown key run-on"),
     ("check.yml", "scripts/lint", "scripts/linting", "does not exist"),
-    ("check.yml", "scripts/lint", "scripts/python.txt", "cannot be executed"),
+    ("check.yml", "scripts/lint", "scripts/plain", "cannot be executed"),
     ("check.yml", "scripts/lint\n", "scripts/lint $(ls)\n", "shellcheck refuses"),
     ("check.yml", "scripts/lint\n", "scripts/lint ${{ github.head_ref }}\n", "expression in its shell"),
     ("check.yml", "@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2", "@v4", "not pinned"),
@@ -69,7 +69,7 @@ def main():
             root = pathlib.Path(name)
             shutil.copytree(ROOT / ".github", root / ".github")
             shutil.copytree(ROOT / "scripts", root / "scripts")
-            (root / "scripts/python.txt").write_text("")
+            (root / "scripts/plain").write_text("")
             path = root / ".github/workflows" / file
             text = path.read_text()
             results.check(f"{file} holds {old}", old in text)
