@@ -171,9 +171,10 @@ class Commit:
         return sorted(found, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
 
     def deployed(self, service):
-        return service == "gateway" or any("Migrations" in resource["path"] for package, target in
-                                           self.package.reached(service) if target.get("path", "").startswith("Services/")
-                                           for resource in target["resources"])
+        if service == "gateway":
+            return True
+        own = [target for _, target in self.package.reached(service) if target.get("path", "").startswith("Services/")]
+        return any("Migrations" in resource["path"] for target in own for resource in target["resources"])
 
     def under(self, *places):
         return {path: blob for path, blob in self.tree.items()
@@ -260,7 +261,8 @@ def run(arguments):
         raise Refusal("--tags goes with --json, and --why without")
     if options.json:
         head = Commit(repository, (options.commits + ["HEAD"])[1]) if options.tags and found else None
-        print(json.dumps([{"service": service, "tag": tag_of(head, service)} if head else service for service, _ in found]))
+        names = [service for service, _ in found]
+        print(json.dumps([{"service": name, "tag": tag_of(head, name)} for name in names] if head else names))
         return
     for service, why in found:
         more = f", and {len(why) - 3} more" if len(why) > 3 else ""

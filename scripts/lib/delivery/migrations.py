@@ -26,7 +26,8 @@ UNWAIVABLE = {"changed", "removed", "renumbered", "number", "transaction", "unpa
 
 class Finding:
     def __init__(self, file, line, statement, rule, reason, instead, waiver=None):
-        self.file, self.line, self.rule, self.reason, self.instead, self.waiver = file, line, rule, reason, instead, waiver
+        self.file, self.line, self.rule = file, line, rule
+        self.reason, self.instead, self.waiver = reason, instead, waiver
         self.statement = " ".join(re.sub(r"--.*", "", statement).split())[:100]
         self.key = (file, line, rule, reason)
 
@@ -101,7 +102,8 @@ def judge(path, text, schema):
         locked = queues_for(statement, schema)
         if locked and not patient:
             patient = True
-            found.append(("lock-timeout", f"waits for {locked} as long as the migrator does, and whoever needs it waits behind",
+            found.append(("lock-timeout",
+                          f"waits for {locked} as long as the migrator does, and whoever needs it waits behind",
                           "begin the file with SET LOCAL lock_timeout = '3s'; a Job that fails is run again"))
         for rule, reason, instead in found:
             yield Finding(path, line, whole, rule, reason, instead, None if rule in UNWAIVABLE else waiver)
@@ -121,7 +123,8 @@ def unchanged(old, new):
             yield Finding(path, 1, "", "renumbered", f"an applied migration is now {moved}: it would be applied again",
                           "put it back")
         else:
-            yield Finding(path, 1, "", "removed", "an applied migration is gone", "put it back, and undo it in a new one")
+            yield Finding(path, 1, "", "removed", "an applied migration is gone",
+                          "put it back, and undo it in a new one")
 
 
 def numbered(old, new):
@@ -138,7 +141,8 @@ def numbered(old, new):
         if other != path:
             yield Finding(path, 1, "", "number", f"the number is that of {other}", "take the next number")
         if path not in old and int(name[:4]) <= newest.get(folder, 0):
-            yield Finding(path, 1, "", "number", f"{newest[folder]:04} may be applied already: the migrator refuses this one",
+            yield Finding(path, 1, "", "number",
+                          f"{newest[folder]:04} may be applied already: the migrator refuses this one",
                           "take the next number")
 
 
@@ -206,7 +210,8 @@ def conclude(count, found, accepted, whole):
         print(f"ok      {excused} findings in migrations of before the first release, excused in {ACCEPTED}")
     if whole:
         for entry in stale:
-            print(f"FAILED  {ACCEPTED} excuses {entry['count']} times {entry['rule']} in {entry['file']}: there is less")
+            what = f"{entry['count']} times {entry['rule']} in {entry['file']}"
+            print(f"FAILED  {ACCEPTED} excuses {what}: there is less")
     refused = {finding.file for finding in left if not finding.waiver}
     failed = len(refused) + (len(stale) if whole else 0)
     # A file that is refused may be gone or an old one: it counts beside those that were judged.
@@ -221,9 +226,10 @@ def main():
     accepted = json.loads((root / ACCEPTED).read_text())
     if sys.argv[2] == "history":
         sys.exit(conclude(*history(files), accepted, True))
-    base = sys.argv[3] if len(sys.argv) > 3 else (git(root, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*") or "")
-    base = base.strip()
-    if base.strip("0") and git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}") is None:
+    base = sys.argv[3] if len(sys.argv) > 3 else git(root, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*")
+    base = (base or "").strip()
+    known = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
+    if base.strip("0") and known is None:
         print(f"migrations: {base} is no commit of this repository", file=sys.stderr)
         sys.exit(64)
     old = files_of(root, base) if base.strip("0") else {}

@@ -15,7 +15,8 @@ def main():
     if count != 1:
         sys.exit(f"{path} has {count} tags of transfa/{service}, not one")
     if registry:
-        text = re.sub(rf"(newName: )\S*(/transfa/{re.escape(service)}\n)", lambda found: found[1] + registry + found[2], text)
+        text = re.sub(rf"(newName: )\S*(/transfa/{re.escape(service)}\n)",
+                      lambda found: found[1] + registry + found[2], text)
     path.write_text(text)
 
 

@@ -17,8 +17,8 @@ BATCHES = "do it in batches of some thousand rows by a job of the service, or bo
 
 def concurrently(index):
     unique = "UNIQUE " if index.unique else ""
-    return (f"before the migration, outside of a transaction: CREATE {unique}INDEX CONCURRENTLY {index.idxname} ON ...; then "
-            "CREATE INDEX IF NOT EXISTS here, with \"-- safe: built before\"")
+    return (f"before the migration, outside of a transaction: CREATE {unique}INDEX CONCURRENTLY {index.idxname} ON ...; "
+            "then CREATE INDEX IF NOT EXISTS here, with \"-- safe: built before\"")
 
 
 def findings(statement, schema, file, depth=0):
@@ -73,7 +73,8 @@ def add_column(command, name, table, schema, file):
             "add it nullable or with a constant default"
     volatile = set(schema.volatile_calls(default.raw_expr)) if default else set()
     if volatile:
-        yield "rewrite", f"the default of {title} differs by row ({', '.join(sorted(volatile))}): every row is rewritten", \
+        yield "rewrite", f"the default of {title} differs by row ({', '.join(sorted(volatile))}): " \
+            "every row is rewritten", \
             "add the column without a default, SET DEFAULT in a statement after it, fill old rows in batches"
     kind = type_text(column.typeName)
     if CON.CONSTR_IDENTITY in kinds or kind.rsplit(".", 1)[-1].strip('"') in ("serial", "bigserial", "smallserial"):
@@ -106,7 +107,8 @@ def add_constraint(command, name, table, schema, file):
 def validate(command, name, table, schema, file):
     constraint = table.constraints.get(command.name)
     if constraint and constraint[3] == file and not constraint[2]:
-        yield "constraint", f"{command.name} was added in this file: its lock is held while every row of {name} is read", \
+        yield "constraint", f"{command.name} was added in this file: its lock is held " \
+            f"while every row of {name} is read", \
             "VALIDATE CONSTRAINT in the next migration"
 
 
@@ -114,14 +116,16 @@ def set_not_null(command, name, table, schema, file):
     if not table.known_not_null(command.name):
         yield "not-null", f"SET NOT NULL reads every row of {name} under an exclusive lock, " \
             "and the version before may write nulls", \
-            f"CHECK ({command.name} IS NOT NULL) NOT VALID, VALIDATE in the next migration, SET NOT NULL in the one after"
+            f"CHECK ({command.name} IS NOT NULL) NOT VALID, VALIDATE in the next migration, SET NOT NULL " \
+            "in the one after"
 
 
 def column_type(command, name, table, schema, file):
     old, new = table.columns.get(command.name, ""), type_text(command.def_.typeName)
     if command.def_.raw_default is None and widens(old, new):
         return
-    yield "type", f"{name}.{command.name} from {old or 'its type'} to {new} rewrites every row under an exclusive lock", \
+    yield "type", f"{name}.{command.name} from {old or 'its type'} to {new} " \
+        "rewrites every row under an exclusive lock", \
         "add a column of the new type, write both, fill it in batches, read it, then remove the old one"
 
 
@@ -191,7 +195,7 @@ def index(s, schema, file):
     elif table and not (table.partitioned and not s.relation.inh):
         instead = concurrently(s)
         if table.partitioned:
-            instead = "CREATE INDEX ON ONLY the parent here; each partition CONCURRENTLY and ATTACH PARTITION afterwards"
+            instead = "CREATE INDEX ON ONLY the parent here; then each partition CONCURRENTLY, and ATTACH PARTITION"
         yield "index", f"CREATE INDEX keeps {name} from being written while it is built", instead
 
 
@@ -202,7 +206,8 @@ def drop(s, schema, file):
         kind = s.removeType.name[7:].lower()
         if s.removeType == OBJECT.OBJECT_POLICY:
             if schema.table(names[-2].sval):
-                yield "rights", f"policy {name} is dropped", "add the new policy beside it; remove the old one a release later"
+                yield "rights", f"policy {name} is dropped", \
+                    "add the new policy beside it; remove the old one a release later"
         elif s.removeType == OBJECT.OBJECT_INDEX:
             if schema.table(schema.indexes.get(name, UNKNOWN)) and (schema.was(name) or name not in schema.indexes):
                 yield "index", f"DROP INDEX {name} locks its table, and what reads by it reads everything", \
@@ -224,7 +229,8 @@ def rename(s, schema, file):
     if s.renameType in (OBJECT.OBJECT_INDEX, OBJECT.OBJECT_TRIGGER, OBJECT.OBJECT_POLICY):
         return
     if known:
-        yield "rename", f"{name}{'.' + s.subname if s.subname else ''} gets another name: the version before knows the old", \
+        yield "rename", f"{name}{'.' + s.subname if s.subname else ''} gets another name: " \
+            "the version before knows the old", \
             "add the new one beside the old, and remove the old one a release later"
 
 
@@ -237,8 +243,8 @@ def create_function(s, schema, file):
     old = [known for known in schema.functions.get(name, {}).values() if known.old]
     same = [known for known in old if known.arguments == function.arguments]
     if old and not same:
-        yield "signature", f"{name}({', '.join(function.arguments)}) stands beside {name}({', '.join(old[0].arguments)}): " \
-            "calls of the version before may become ambiguous", "give the new function another name"
+        yield "signature", f"{name}({', '.join(function.arguments)}) stands beside " \
+            f"{name}({', '.join(old[0].arguments)}): calls of the version before may become ambiguous", "give the new function another name"
     elif same and same[0].returns != function.returns:
         yield "signature", f"{name}() returned {same[0].returns or 'nothing'} and now {function.returns}", \
             "give the new function another name"

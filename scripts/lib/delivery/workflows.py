@@ -40,7 +40,7 @@ class Loader(yaml.SafeLoader):
 
 
 Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"] if first in "oOyYnN" else resolvers
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool" or first not in "oOyYnN"]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()}
 
 
@@ -161,7 +161,8 @@ class Workflow:
         inputs = ((called.get("on") or {}).get("workflow_call") or {}).get("inputs", {})
         given = job.get("with", {})
         yield from (f"gives {key}, which {path.name} does not take" for key in given.keys() - inputs.keys())
-        yield from (f"does not give {key}" for key, value in inputs.items() if value.get("required") and key not in given)
+        yield from (f"does not give {key}" for key, value in inputs.items()
+                    if value.get("required") and key not in given)
         for inner in called["jobs"].values():
             for scope, right in (inner.get("permissions") or {}).items():
                 if right == "write" and job.get("permissions", {}).get(scope) != "write":
