@@ -17,7 +17,7 @@ BATCHES = "do it in batches of some thousand rows by a job of the service, or bo
 
 def concurrently(index):
     unique = "UNIQUE " if index.unique else ""
-    return (f"before the migration, outside of a transaction: CREATE {unique}INDEX CONCURRENTLY {index.idxname} ON ...; "
+    return (f"before the migration, outside of it: CREATE {unique}INDEX CONCURRENTLY {index.idxname} ON ...; "
             "then CREATE INDEX IF NOT EXISTS here, with \"-- safe: built before\"")
 
 
@@ -244,7 +244,8 @@ def create_function(s, schema, file):
     same = [known for known in old if known.arguments == function.arguments]
     if old and not same:
         yield "signature", f"{name}({', '.join(function.arguments)}) stands beside " \
-            f"{name}({', '.join(old[0].arguments)}): calls of the version before may become ambiguous", "give the new function another name"
+            f"{name}({', '.join(old[0].arguments)}): calls of the version before may become ambiguous", \
+            "give the new function another name"
     elif same and same[0].returns != function.returns:
         yield "signature", f"{name}() returned {same[0].returns or 'nothing'} and now {function.returns}", \
             "give the new function another name"
@@ -366,12 +367,14 @@ RULES = {
     "UpdateStmt": change_rows, "DeleteStmt": change_rows, "InsertStmt": insert_rows, "MergeStmt": merge_rows,
     "LockStmt": lock, "TruncateStmt": truncate, "VacuumStmt": maintain, "ClusterStmt": maintain,
     "ReindexStmt": maintain, "RepackStmt": maintain, "CreateTableAsStmt": create_as, "TransactionStmt": transaction,
-    "RefreshMatViewStmt": maintain, "GrantStmt": grant, "GrantRoleStmt": role, "DropOwnedStmt": role, "DropRoleStmt": role,
+    "RefreshMatViewStmt": maintain, "GrantStmt": grant, "GrantRoleStmt": role, "DropOwnedStmt": role,
+    "DropRoleStmt": role,
     "AlterPolicyStmt": alter_policy, "CreatePolicyStmt": create_policy,
 }
 
 # What waits for everybody who uses a table, and makes everybody wait who comes later.
-QUEUES = (ast.AlterTableStmt, ast.IndexStmt, ast.RenameStmt, ast.CreateTrigStmt, ast.CreatePolicyStmt, ast.AlterPolicyStmt)
+QUEUES = (ast.AlterTableStmt, ast.IndexStmt, ast.RenameStmt, ast.CreateTrigStmt, ast.CreatePolicyStmt,
+          ast.AlterPolicyStmt)
 
 
 def queues_for(statement, schema):

@@ -130,7 +130,8 @@ class Schema:
 
     def volatile_calls(self, node):
         """Names of functions within an expression whose value differs from row to row."""
-        stable = {"now", "current_setting", "coalesce", "lower", "upper", "md5", "sha256", "encode", "decode", "to_char",
+        stable = {"now", "current_setting", "coalesce", "lower", "upper", "md5", "sha256", "encode", "decode",
+                  "to_char",
                   "date_trunc", "timezone", "make_interval", "nullif", "jsonb_build_object", "array_fill"}
         for call in parts(node, ast.FuncCall):
             name = last(call.funcname)

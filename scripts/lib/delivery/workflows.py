@@ -12,20 +12,25 @@ import sys
 import yaml
 
 TOP = {"name", "on", "permissions", "concurrency", "defaults", "env", "jobs", "run-name"}
-JOB = {"name", "needs", "if", "permissions", "runs-on", "container", "timeout-minutes", "outputs", "strategy", "environment",
-       "concurrency", "env", "steps", "defaults", "services", "continue-on-error"}
+JOB = {"name", "needs", "if", "permissions", "runs-on", "container", "timeout-minutes", "outputs", "strategy",
+       "environment", "concurrency", "env", "steps", "defaults", "services", "continue-on-error"}
 CALLER = {"name", "needs", "if", "permissions", "uses", "with", "secrets", "strategy", "concurrency"}
 STEP = {"id", "name", "if", "uses", "run", "with", "env", "shell", "working-directory", "continue-on-error",
         "timeout-minutes"}
 SCOPES = {"actions", "attestations", "checks", "contents", "deployments", "id-token", "issues", "packages", "pages",
           "pull-requests", "security-events", "statuses"}
-CONTEXTS = {"github", "env", "vars", "job", "jobs", "steps", "runner", "secrets", "strategy", "matrix", "needs", "inputs"}
+CONTEXTS = {"github", "env", "vars", "job", "jobs", "steps", "runner", "secrets", "strategy", "matrix", "needs",
+            "inputs"}
 FUNCTIONS = {"always", "cancelled", "contains", "endsWith", "failure", "format", "fromJSON", "hashFiles", "join",
              "startsWith", "success", "toJSON"}
 # What comes from outside is text of others: in a shell it would be run.
 UNTRUSTED = re.compile(r"\$\{\{[^}]*\}\}")
 EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}", re.S)
 TOKEN = re.compile(r"""'(?:[^']|'')*'|[A-Za-z_][\w-]*(?:\.[\w*-]+)*|\d+(?:\.\d+)?|==|!=|<=|>=|&&|\|\||[()\[\],!<>]|\s+""")
+
+
+# Variables that a step has only when it is given them.
+GIVEN = "BASE|SERVICE|SERVICES|TAG|REGISTRY|CLUSTER|TOKEN|ENVIRONMENT|IMAGE_REGISTRY"
 
 
 class Loader(yaml.SafeLoader):
@@ -74,7 +79,8 @@ class Workflow:
         if self.tree.get("permissions") != {"contents": "read"}:
             yield "may more than read by itself: let single jobs ask for more"
         events = self.tree.get("on")
-        events = events if isinstance(events, dict) else {events: None} if isinstance(events, str) else dict.fromkeys(events or ())
+        if not isinstance(events, dict):
+            events = dict.fromkeys([events] if isinstance(events, str) else events or ())
         if "pull_request_target" in events or "workflow_run" in events:
             yield "runs what others wrote with rights of its own"
         if "workflow_call" not in events and "group" not in (self.tree.get("concurrency") or {}):
@@ -180,8 +186,8 @@ class Workflow:
                 yield f"uses {step['uses']}, which is not pinned to a commit"
             elif not re.search(re.escape(step["uses"]) + r" # v\d", self.text):
                 yield f"does not say which version {step['uses']} is"
-            if step["uses"].startswith("actions/checkout@") and (step.get("with") or {}).get("persist-credentials") != "false" \
-                    and (step.get("with") or {}).get("persist-credentials") is not False:
+            kept = (step.get("with") or {}).get("persist-credentials")
+            if step["uses"].startswith("actions/checkout@") and kept is not False:
                 yield "leaves the token in the clone"
             for key in step.get("with") or {}:
                 if "access-key" in key:
@@ -199,7 +205,7 @@ class Workflow:
                 yield f"calls {called}, which does not exist"
             elif not os.access(path, os.X_OK):
                 yield f"calls {called}, which cannot be executed"
-        for variable in re.findall(r"\$\{?(BASE|SERVICE|SERVICES|TAG|REGISTRY|CLUSTER|TOKEN|ENVIRONMENT|IMAGE_REGISTRY)\b", text):
+        for variable in re.findall(rf"\$\{{?({GIVEN})\b", text):
             if variable not in (step.get("env") or {}):
                 yield f"reads {variable}, which it is not given"
         done = subprocess.run(["shellcheck", "--shell=bash", "--exclude=SC1091", "--format=gcc", "-"],
