@@ -89,6 +89,8 @@ class Faults(Case):
         second = Service("second").start()
         self.addCleanup(second.stop)
         gateway.command(f"set server transaction/transaction2 addr 127.0.0.1 port {second.ports[0]}")
+        # Its checks would go on asking where it was before.
+        gateway.command("disable health transaction/transaction2")
         gateway.command("set server transaction/transaction2 state ready")
         self.assertTrue(eventually(lambda: gateway.status("transaction", 2).startswith(("UP", "asked", "no check"))))
         # Nobody has noticed yet that the first is gone.
