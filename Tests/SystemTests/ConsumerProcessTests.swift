@@ -133,7 +133,7 @@ struct ConsumerProcessTests {
     private static func isParked(
         _ event: StrayEvent,
         _ suite: RunningSuite,
-        or process: ChildProcess
+        or process: any SuiteProcess
     ) async throws
         -> Bool
     {

@@ -11,7 +11,7 @@ extension WholeSuite {
         @Test("P2P Transfer, external: the spans of all services are one tree below the request, and hold no names")
         func payment() async throws {
             let suite = try RunningSuite.current
-            try await SpanCollector.with { collector in
+            try await SpanCollector.with(address: suite.hostAddress) { collector in
                 try await suite.restart(with: ["OTEL_EXPORTER_OTLP_ENDPOINT": collector.url])
                 do {
                     try await Self.pay(suite, collector)

@@ -18,25 +18,36 @@ public struct TestDatabase: Sendable {
     public let name: String
     /// `postgres://` of the superuser to this database, for set-up and for what the roles may not see.
     public let superuserURL: String
+    /// What comes after the name of a role.
     private let suffix: String
     private let service: String
     private let password: String
-    private let servers: TestServers
+    /// `postgres://` of the superuser to the database `postgres`.
+    private let serverURL: String
 
     /// Makes a database; prefer `withTestDatabase`, which also drops it.
     public static func create(_ service: String = "test", on servers: TestServers? = nil) async throws -> TestDatabase {
-        let database = try TestDatabase(service: service, servers: servers ?? TestServers.shared())
+        let database = TestDatabase(
+            service: service,
+            suffix: "_" + Scratch.shortName(),
+            serverURL: try (servers ?? TestServers.shared()).postgresURL
+        )
         try await database.createOnServer()
         return database
     }
 
-    private init(service: String, servers: TestServers) throws {
+    /// The database of a service that runs elsewhere; only the superuser's URL is good for anything.
+    public static func existing(_ service: String, superuserURL: String) -> TestDatabase {
+        TestDatabase(service: service, suffix: "", serverURL: superuserURL)
+    }
+
+    private init(service: String, suffix: String, serverURL: String) {
         self.service = service
-        self.suffix = Scratch.shortName()
+        self.suffix = suffix
         self.password = Scratch.shortName() + Scratch.shortName()
-        self.name = "transfa_\(service)_\(self.suffix)"
-        self.servers = servers
-        self.superuserURL = try Self.url(servers.postgresURL, database: self.name)
+        self.name = "transfa_\(service)\(suffix)"
+        self.serverURL = serverURL
+        self.superuserURL = Self.url(serverURL, database: self.name)
     }
 
     /// `postgres://` of the migrations' role (MIGRATION_DATABASE_URL).
@@ -50,7 +61,7 @@ public struct TestDatabase: Sendable {
 
     /// The name of a role on the server: what `${owner}`, `${handler}` and `${worker}` in a migration stand for.
     public func roleName(_ role: Role) -> String {
-        "\(self.service)_\(role.rawValue)_\(self.suffix)"
+        "\(self.service)_\(role.rawValue)\(self.suffix)"
     }
 
     /// The three role names by the variable that a migration uses.
@@ -79,7 +90,7 @@ public struct TestDatabase: Sendable {
         try await Command.run(
             "psql",
             [
-                try self.servers.postgresURL, "-XAtq", "-v", "ON_ERROR_STOP=1",
+                self.serverURL, "-XAtq", "-v", "ON_ERROR_STOP=1",
                 "-c", "DROP DATABASE IF EXISTS \(self.name) WITH (FORCE)", "-c", "DROP ROLE IF EXISTS \(roles)",
             ]
         )
@@ -90,7 +101,7 @@ public struct TestDatabase: Sendable {
         let passwords = Role.allCases.map { ("TRANSFA_\($0.rawValue.uppercased())_PASSWORD", self.password) }
         try await Command.run(
             "psql",
-            [try self.servers.postgresURL, "-Xq", "-f", Repository.path("deploy/postgres/roles.sql")]
+            [self.serverURL, "-Xq", "-f", Repository.path("deploy/postgres/roles.sql")]
                 + names.flatMap { ["-v", $0] },
             environment: Dictionary(uniqueKeysWithValues: passwords)
         )

@@ -6,10 +6,18 @@ public struct TestVhost: Sendable {
     public let name: String
     /// `amqp://` to it.
     public let url: String
-    /// `amqps://localhost` to it, with the certificate authority as `cacertfile`.
+    /// `amqps://localhost` to it, with the certificate authority as `cacertfile`; empty on a broker without TLS.
     public let tlsURL: String
     /// The management API of its node, `http://user:password@host:port`.
     public let managementURL: String
+
+    /// One that exists.
+    public init(name: String, url: String, tlsURL: String = "", managementURL: String) {
+        self.name = name
+        self.url = url
+        self.tlsURL = tlsURL
+        self.managementURL = managementURL
+    }
 
     /// Calls the management API and returns the body of the answer.
     ///

@@ -4,7 +4,7 @@ import TestSupport
 struct Replica: Sendable {
     /// Where clients call it.
     let url: String
-    let process: ChildProcess
+    let process: any SuiteProcess
 }
 
 extension RunningSuite {
@@ -12,11 +12,7 @@ extension RunningSuite {
     func withReplica<Result>(of name: String, _ body: (Replica) async throws -> Result) async throws -> Result {
         let port = try freePort()
         let internalPort = try freePort()
-        var variables = self.environment.variables(of: name)
-        variables["PORT"] = "\(port)"
-        variables["INTERNAL_PORT"] = "\(internalPort)"
-        let log = "\(Scratch.directory)/\(name)-replica-\(port).log"
-        let process = try ChildProcess(try Repository.product(name), environment: variables, log: log)
+        let process = try await self.startReplica(of: name, port: port, internalPort: internalPort)
         let replica = Replica(url: "http://127.0.0.1:\(port)", process: process)
         do {
             try await eventually("the replica to be ready", within: .seconds(60), every: .milliseconds(50)) {

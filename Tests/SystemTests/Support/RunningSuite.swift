@@ -25,8 +25,9 @@ final class RunningSuite: Sendable {
     let tokens = Locked<[String: (text: String, since: ContinuousClock.Instant)]>([:])
     /// How far the clocks of the services are ahead, in seconds.
     let clockOffset = Locked(0)
-    private let processes = Locked<[String: ChildProcess]>([:])
+    private let processes = Locked<[String: any SuiteProcess]>([:])
     private let ground: Ground
+    private let host: any SuiteHost
 
     /// What a suite runs on.
     struct Ground: Sendable {
@@ -38,12 +39,15 @@ final class RunningSuite: Sendable {
         var ownServers: TestServers?
         /// Services whose databases are not on the Postgres of the whole run.
         var elsewhere: Set<String> = []
+        /// The containers that run already, if these are the suite.
+        var composed: ComposedSuite?
     }
 
-    private init(environment: SuiteEnvironment, http: HTTPClient, ground: Ground) {
+    private init(environment: SuiteEnvironment, http: HTTPClient, ground: Ground) throws {
         self.environment = environment
         self.http = http
         self.ground = ground
+        self.host = try ground.composed?.host() ?? ProcessHost(environment: environment)
     }
 
     /// The vhost that the services meet in.
@@ -52,9 +56,13 @@ final class RunningSuite: Sendable {
     /// The servers that only this suite uses.
     var ownServers: [TestServers] { [self.ground.ownServers].compactMap { $0 } }
 
+    /// The address of this machine as the services see it.
+    var hostAddress: String { self.host.address }
+
     /// Hurts the broker, Redis, or the Postgres of the services elsewhere.
-    var control: ServerControl {
+    var control: any ServerFaults {
         get throws {
+            if let composed = self.ground.composed { return try composed.host() }
             guard let servers = self.ground.ownServers else { throw TestFailure("the suite shares its servers") }
             return servers.control
         }
@@ -75,13 +83,12 @@ final class RunningSuite: Sendable {
     ///
     /// The databases stay until the servers of the run are thrown away: dropping each costs a checkpoint.
     static func with(_ ground: Ground, _ body: () async throws -> Void) async throws {
-        let databases = try await Self.databases(ground)
         var configuration = HTTPClient.Configuration()
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
         configuration.connectionPool.retryConnectionEstablishment = false
-        let environment = try SuiteEnvironment(databases: databases, vhost: ground.vhost, redis: ground.redis)
+        let environment = try await Self.environment(ground)
         try await HTTPClient.withHTTPClient(configuration: configuration) { http in
-            let suite = RunningSuite(environment: environment, http: http, ground: ground)
+            let suite = try RunningSuite(environment: environment, http: http, ground: ground)
             do {
                 try await suite.startAll()
                 try await suite.run(body)
@@ -91,6 +98,11 @@ final class RunningSuite: Sendable {
                 throw error
             }
         }
+    }
+
+    private static func environment(_ ground: Ground) async throws -> SuiteEnvironment {
+        if let composed = ground.composed { return try SuiteEnvironment(composed) }
+        return try SuiteEnvironment(databases: try await Self.databases(ground), vhost: ground.vhost, redis: ground.redis)
     }
 
     /// One per service; side by side, for each takes a while.
@@ -105,15 +117,11 @@ final class RunningSuite: Sendable {
     }
 
     private func startAll() async throws {
+        try await self.host.prepare(self.ground.services)
         try await self.start(SuiteEnvironment.sandbox)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for name in self.ground.services {
-                group.addTask {
-                    let variables = self.environment.migrationVariables(of: name)
-                    let binary = try Repository.product(name)
-                    try await Command.run(binary, ["--migrate-only"], environment: variables)
-                    try await self.start(name)
-                }
+                group.addTask { try await self.start(name) }
             }
             try await group.waitForAll()
         }
@@ -132,10 +140,12 @@ final class RunningSuite: Sendable {
 
     /// Starts a service, with `extra` variables, and waits until it is ready.
     @discardableResult
-    func start(_ name: String, extra: [String: String] = [:], awaitReady: Bool = true) async throws -> ChildProcess {
-        let variables = self.environment.variables(of: name).merging(extra) { $1 }
-        let log = "\(Scratch.directory)/\(name).log"
-        let process = try ChildProcess(try Repository.product(name), environment: variables, log: log)
+    func start(
+        _ name: String,
+        extra: [String: String] = [:],
+        awaitReady: Bool = true
+    ) async throws -> any SuiteProcess {
+        let process = try await self.host.start(name, extra: extra)
         self.processes.withLock { $0[name] = process }
         guard awaitReady else { return process }
         do {
@@ -149,11 +159,16 @@ final class RunningSuite: Sendable {
         return process
     }
 
+    /// Starts a second process of a service, whose servers listen at these ports.
+    func startReplica(of name: String, port: Int, internalPort: Int) async throws -> any SuiteProcess {
+        try await self.host.startReplica(of: name, port: port, internalPort: internalPort)
+    }
+
     /// The processes of all services by name.
     var pids: [String: Int32] { self.processes.withLock { $0.filter(\.value.isRunning).mapValues(\.pid) } }
 
     /// The process of a service.
-    func process(_ name: String) throws -> ChildProcess {
+    func process(_ name: String) throws -> any SuiteProcess {
         guard let process = self.processes.withLock({ $0[name] }) else { throw TestFailure("\(name) was not started") }
         return process
     }

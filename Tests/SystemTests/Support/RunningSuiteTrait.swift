@@ -5,7 +5,8 @@ import Testing
 struct RunningSuiteTrait: SuiteTrait, TestScoping {
     /// What is started.
     enum Extent: Sendable {
-        /// All services, on a broker that tests may hurt, and otherwise on the servers of the whole run.
+        /// All services, on a broker that tests may hurt, and otherwise on the servers of the whole run; or the
+        /// containers that run already.
         case whole
         /// These services, on the servers of the whole run, which no test may hurt.
         case only([String])
@@ -29,6 +30,9 @@ struct RunningSuiteTrait: SuiteTrait, TestScoping {
     }
 
     private static func runWhole(_ function: () async throws -> Void) async throws {
+        if let composed = try ComposedSuite.named() {
+            return try await RunningSuite.with(try composed.ground()) { try await function() }
+        }
         try await withPrivateServers([.rabbitmq]) { servers in
             try await withTestVhost(on: servers) { vhost in
                 try await withTestRedis { redis in

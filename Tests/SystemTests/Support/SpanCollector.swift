@@ -54,20 +54,20 @@ struct SpanCollector: Sendable {
                 self.end_headers()
             def log_message(self, *arguments):
                 pass
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Taker)
+        server = http.server.ThreadingHTTPServer((sys.argv[2], 0), Taker)
         print(server.server_port, flush=True)
         server.serve_forever()
         """
 
-    /// Runs `body` while a collector listens.
-    static func with(_ body: (SpanCollector) async throws -> Void) async throws {
+    /// Runs `body` while a collector listens at an address of this machine.
+    static func with(address: String, _ body: (SpanCollector) async throws -> Void) async throws {
         let path = "\(Scratch.directory)/spans-\(Scratch.shortName()).jsonl"
-        let process = try ChildProcess("/usr/bin/python3", ["-c", Self.program, path])
+        let process = try ChildProcess("/usr/bin/python3", ["-c", Self.program, path, address])
         do {
             let port = try await eventually("the collector to listen") {
                 process.log.hasSuffix("\n") ? Int(process.log.dropLast()) : nil
             }
-            try await body(SpanCollector(url: "http://127.0.0.1:\(port)", path: path))
+            try await body(SpanCollector(url: "http://\(address):\(port)", path: path))
             await process.terminate()
         } catch {
             await process.terminate()

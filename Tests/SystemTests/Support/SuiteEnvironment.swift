@@ -13,15 +13,15 @@ struct SuiteEnvironment: Sendable {
     static let issuer = "https://clerk.sandbox.transfa.test"
 
     let databases: [String: TestDatabase]
-    let internalToken = Self.secret(24)
-    let webhookToken = String(Self.secret(12).prefix(10))
-    let clerkSecret = "whsec_" + Self.key()
-    let apiKey = Self.secret(24)
+    let internalToken: String
+    let webhookToken: String
+    let clerkSecret: String
+    let apiKey: String
     private let pushKey = Self.key()
     /// The tokens with which operators sign in to the page.
-    let operatorTokens = ["ada": Self.secret(32), "bola": Self.secret(32)]
+    let operatorTokens: [String: String]
     /// Where the images of all services are.
-    let imageFolder = "\(Scratch.directory)/images-\(Scratch.shortName())"
+    let imageFolder: String
     private let keys: [String: String]
     private let ports: [String: Int]
     private let internalPorts: [String: Int]
@@ -46,6 +46,33 @@ struct SuiteEnvironment: Sendable {
         self.internalPorts = internalPorts
         let names = ["MASTER_KEYS", "APPROVAL_SIGNING_KEY", "PIN_PEPPER", "BLIND_INDEX_KEY"]
         self.keys = Dictionary(uniqueKeysWithValues: names.map { ($0, Self.key()) })
+        self.internalToken = Self.secret(24)
+        self.webhookToken = Self.secret(10)
+        self.clerkSecret = "whsec_" + Self.key()
+        self.apiKey = Self.secret(24)
+        self.operatorTokens = ["ada": Self.secret(32), "bola": Self.secret(32)]
+        self.imageFolder = "\(Scratch.directory)/images-\(Scratch.shortName())"
+    }
+
+    /// Of containers that run already; their own keys are theirs alone.
+    init(_ composed: ComposedSuite) throws {
+        let ground = try composed.ground()
+        self.databases = try composed.databases()
+        self.rabbitmq = ground.vhost.url
+        self.management = ground.vhost.managementURL
+        self.redis = ground.redis
+        self.pushPort = 0
+        self.ports = try composed.ports("PORT")
+        self.internalPorts = try composed.ports("INTERNAL_PORT")
+        self.keys = [:]
+        self.internalToken = try composed.value("INTERNAL_TOKEN")
+        self.webhookToken = try composed.value("ANCHOR_WEBHOOK_TOKEN")
+        self.clerkSecret = try composed.value("CLERK_WEBHOOK_SECRET")
+        self.apiKey = try composed.value("ANCHOR_API_KEY")
+        self.operatorTokens = [
+            "ada": try composed.value("OPERATOR_ADA_TOKEN"), "bola": try composed.value("OPERATOR_BOLA_TOKEN"),
+        ]
+        self.imageFolder = try composed.value("IMAGE_FOLDER")
     }
 
     private var pushCertificate: String { "\(Scratch.directory)/apns-\(self.pushPort).pem" }

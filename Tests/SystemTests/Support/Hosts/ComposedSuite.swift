@@ -1,0 +1,62 @@
+import Foundation
+import TestSupport
+
+/// A suite of containers that runs already: `scripts/compose-test` names it in TRANSFA_TEST_COMPOSED.
+///
+/// It is brought up and taken down there; the tests use it and leave it running.
+struct ComposedSuite: Sendable {
+    private let settings: [String: String]
+
+    /// The suite that the tests are to use in place of one of their own.
+    static func named() throws -> ComposedSuite? {
+        guard let file = ProcessInfo.processInfo.environment["TRANSFA_TEST_COMPOSED"] else { return nil }
+        return ComposedSuite(settings: try environmentFile(at: file))
+    }
+
+    /// A setting of its file.
+    func value(_ name: String) throws -> String {
+        guard let value = self.settings[name] else { throw TestFailure("the composed suite has no setting \(name)") }
+        return value
+    }
+
+    /// The published ports of all services: `<SERVICE>_PORT` or `<SERVICE>_INTERNAL_PORT`.
+    func ports(_ kind: String) throws -> [String: Int] {
+        let names = SuiteEnvironment.names + [SuiteEnvironment.sandbox]
+        return try Dictionary(
+            uniqueKeysWithValues: names.map { name in
+                let text = try self.value("\(name.uppercased())_\(kind)")
+                guard let port = Int(text) else { throw TestFailure("\(text) is no port of \(name)") }
+                return (name, port)
+            }
+        )
+    }
+
+    /// The host that starts its services.
+    func host() throws -> ComposeHost {
+        // A project, and files with paths: no word has a space in it.
+        let words = try self.value("COMPOSE_COMMAND").split(separator: " ").map(String.init)
+        return ComposeHost(
+            docker: DockerCommands(compose: words, engine: try self.value("DOCKER_HOST")),
+            address: try self.value("HOST_ADDRESS"),
+            folder: "\(Scratch.directory)/compose"
+        )
+    }
+
+    /// What it runs on.
+    func ground() throws -> RunningSuite.Ground {
+        let vhost = TestVhost(
+            name: try self.value("RABBITMQ_VHOST"),
+            url: try self.value("RABBITMQ_URL"),
+            managementURL: try self.value("RABBITMQ_MANAGEMENT_URL")
+        )
+        return RunningSuite.Ground(vhost: vhost, redis: try self.value("REDIS_URL"), composed: self)
+    }
+
+    /// The databases of its services.
+    func databases() throws -> [String: TestDatabase] {
+        let superuser = try self.value("POSTGRES_URL")
+        return Dictionary(
+            uniqueKeysWithValues: SuiteEnvironment.names.map { ($0, TestDatabase.existing($0, superuserURL: superuser)) }
+        )
+    }
+}
