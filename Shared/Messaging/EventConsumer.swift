@@ -17,9 +17,19 @@ struct EventConsumer: Sendable {
 
     private static let aloneFromDeliveryCount = 2
     private static let loneRunsAllowed = 3
+    /// Small batches begin so far apart: what comes meanwhile gathers, for a commit for each single event would cost more
+    /// than the event. One that comes alone does not wait.
+    private static let pace = Duration.milliseconds(40)
+    /// From how many events on a batch is not small.
+    private static let enough = 50
 
     func run() async throws {
-        try await self.consumer.run { deliveries in await self.settle(deliveries) }
+        try await self.consumer.run { deliveries in
+            let next = ContinuousClock.now + Self.pace
+            let settlement = await self.settle(deliveries)
+            if deliveries.count < Self.enough { try? await Task.sleep(until: next) }
+            return settlement
+        }
     }
 
     private func settle(_ deliveries: [AMQPDelivery]) async -> BatchSettlement {

@@ -20,9 +20,9 @@ struct JobRunner: Sendable {
 
     /// How long who looks for due jobs sleeps when nothing was committed.
     static let poll = Duration.milliseconds(500)
-    /// How long it lets jobs gather when there were fewer than a batch holds: a lease and an end for each single job would
-    /// cost more than the job.
-    static let gathering = Duration.milliseconds(20)
+    /// Leases that bring fewer than a batch holds begin so far apart: what is due meanwhile gathers, for a lease and an end
+    /// for each single job would cost more than the job. One that is due alone does not wait.
+    static let pace = Duration.milliseconds(50)
 
     /// Runs until the service shuts down gracefully; the batches under way are finished first.
     ///
@@ -33,6 +33,7 @@ struct JobRunner: Sendable {
             while !Task.isCancelled && !Task.isShuttingDownGracefully {
                 let seen = self.due.generation
                 guard await slots.take() else { continue }
+                let next = ContinuousClock.now + Self.pace
                 let jobs = await self.lease()
                 if jobs.isEmpty {
                     slots.giveBack()
@@ -46,7 +47,7 @@ struct JobRunner: Sendable {
                 if jobs.isEmpty {
                     await self.due.wait(after: seen, upTo: self.idle)
                 } else {
-                    try? await Task.sleep(for: Self.gathering)
+                    try? await Task.sleep(until: next)
                 }
             }
         }

@@ -18,6 +18,7 @@ struct JobWatch: Sendable {
         guard !kinds.isEmpty else { return }
         while !Task.isCancelled {
             let seen = self.committed.generation
+            let next = ContinuousClock.now + JobRunner.pace
             do {
                 for row in try await self.database.client.query("SELECT kinds_due(\(kinds))") {
                     self.due[JobKind(rawValue: try row.decode(String.self))]?.wake()
@@ -28,7 +29,7 @@ struct JobWatch: Sendable {
                 self.logger.warning("due jobs not looked for", metadata: ["error": "\(BatchProcessor.code(of: error))"])
                 try? await Task.sleep(for: JobRunner.poll)
             }
-            try? await Task.sleep(for: JobRunner.gathering)
+            try? await Task.sleep(until: next)
             await self.committed.wait(after: seen, upTo: JobRunner.poll)
         }
     }

@@ -22,9 +22,9 @@ struct Relay: Sendable {
 
     private static let batch: Int64 = 500
     private static let poll = Duration.milliseconds(250)
-    /// How long it lets events gather when there were fewer than a read may bring: a read, a round of confirms and a
-    /// commit for each single event would cost more than all else.
-    private static let gathering = Duration.milliseconds(5)
+    /// Reads that bring fewer than they may begin so far apart: what comes meanwhile gathers, for a read, a round of confirms
+    /// and a commit for each single event would cost more than all else. One that comes alone does not wait.
+    private static let pace = Duration.milliseconds(30)
     private static let election = Duration.seconds(1)
 
     /// Runs until cancelled.
@@ -62,6 +62,7 @@ struct Relay: Sendable {
                 await self.committed.wait(after: seen, upTo: Self.poll)
                 continue
             }
+            let next = ContinuousClock.now + Self.pace
             let rows = try await self.unsent(connection)
             guard !rows.isEmpty else {
                 await self.committed.wait(after: seen, upTo: Self.poll)
@@ -69,7 +70,7 @@ struct Relay: Sendable {
             }
             if try await self.publish(rows, connection, topology) {
                 backoff.reset()
-                if rows.count < Int(Self.batch) { try await Task.sleep(for: Self.gathering) }
+                if rows.count < Int(Self.batch) { try await Task.sleep(until: next) }
             } else {
                 try await Task.sleep(for: backoff.next())
             }
