@@ -29,6 +29,26 @@ public struct PostgresConnection: Sendable {
         } catch { throw error.at(file, line) }
     }
 
+    /// Runs a statement that is a transaction of its own and is acknowledged to somebody.
+    ///
+    /// Neither a cancelled task nor our time limit stops it on the server; when the time is over the connection is
+    /// given up. The server's `statement_timeout` ends it, but never its commit.
+    ///
+    /// - Returns: Its rows.
+    /// - Throws: `PostgresError`; with `connectionLost` it is not known whether the statement took effect.
+    /// - Important: A commit that waits for a synchronous standby and is stopped is done on the primary alone,
+    ///   everybody sees it, and the server calls it a success: a failover would lose it.
+    public func commit(
+        _ sql: SQL,
+        file: String = #fileID,
+        line: Int = #line
+    ) async throws(PostgresError) -> [PostgresRow] {
+        do throws(PostgresError) {
+            try sql.validate()
+            return try await self.lease.finish(sql)?.rows ?? []
+        } catch { throw error.at(file, line) }
+    }
+
     /// Runs several statements in one round trip.
     ///
     /// Outside of a transaction they are one of their own.

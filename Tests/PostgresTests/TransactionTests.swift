@@ -265,6 +265,44 @@ import Testing
         }
     }
 
+    @Test("a statement that is acknowledged is given up when its time is over, and never stopped on the server")
+    func acknowledgedStatement() async throws {
+        try await self.withTable([{ $0.statementTimeout = .milliseconds(200) }]) { client in
+            let error = try await postgresError {
+                try await client.withConnection { connection in
+                    try await connection.simple("SET statement_timeout = 0")
+                    _ = try await connection.commit("INSERT INTO t SELECT 1 FROM pg_sleep(3)")
+                }
+            }
+            #expect(error.code == .connectionLost)
+            #expect(try await self.count(client) == 0)
+            try await eventually { try await self.count(client) == 1 }
+        }
+    }
+
+    @Test("a statement that is acknowledged runs to its end when its task is cancelled")
+    func acknowledgedStatementOfCancelledTask() async throws {
+        try await self.withTable([]) { client in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                group.addTask {
+                    try await client.withConnection { connection in
+                        try await connection.commit("INSERT INTO t SELECT 1 FROM pg_sleep(2) RETURNING x").count
+                    }
+                }
+                try await eventually {
+                    let sql: SQL = """
+                        SELECT 1 FROM pg_stat_activity
+                        WHERE datname = current_database() AND query LIKE 'INSERT%pg_sleep(2)%' AND state = 'active'
+                        """
+                    return try await !client.query(sql).isEmpty
+                }
+                group.cancelAll()
+                #expect(try await group.next() == 1)
+            }
+            #expect(try await self.count(client) == 1)
+        }
+    }
+
     @Test("a lease is waited for no longer than the lease timeout, in order, and only by so many")
     func exhaustion() async throws {
         try await withClient(

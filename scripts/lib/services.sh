@@ -7,11 +7,18 @@
 # In the order in which they start.
 services=(auth customer account transaction subscription notification analytics console)
 
+# The addresses of the servers; those in elsewhere.env, where there is one, are not the private ones of the run.
+server_addresses() {
+    # shellcheck source=/dev/null
+    source "$run/servers/servers.env"
+    # shellcheck source=/dev/null
+    [[ ! -s $run/elsewhere.env ]] || source "$run/elsewhere.env"
+}
+
 # The lines of .run/<service>.env.
 service_environment() {
     local service=$1
-    # shellcheck source=/dev/null
-    source "$run/servers/servers.env"
+    server_addresses
     setting HOST 127.0.0.1
     setting PORT "$(free_port "$run/ports/$service")"
     setting INTERNAL_PORT "$(free_port "$run/ports/$service-internal")"

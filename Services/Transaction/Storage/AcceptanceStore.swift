@@ -46,7 +46,7 @@ struct AcceptanceStore: Sendable {
     /// Repeating a batch after a lost connection is safe: the idempotency keys answer what was done.
     func accept(_ items: [AcceptanceItem]) async throws -> [AcceptanceAnswer] {
         let statement = try Self.statement(items)
-        let rows = try await self.client.withConnection { connection in try await connection.query(statement) }
+        let rows = try await self.client.withConnection { connection in try await connection.commit(statement) }
         let answers = try rows.map { row in
             let (outcome, status, body) = try row.decode(String.self, Int32.self, String.self)
             return AcceptanceAnswer(outcome: outcome, status: Int(status), body: body)
