@@ -16,8 +16,9 @@ COPY Services Services
 COPY deploy/docker/package.sh /usr/local/bin/package
 # What was built stays with the builder, so that after a change only what depends on it is compiled again.
 RUN --mount=type=cache,id=transfa-build,target=/suite/.build,sharing=locked \
-    swift build --configuration release --static-swift-stdlib --debug-info-format none \
-    && package "$(swift build --configuration release --static-swift-stdlib --show-bin-path)" /packaged
+    options="--configuration release --static-swift-stdlib -debug-info-format none" \
+    && swift build $options \
+    && package "$(swift build $options --show-bin-path)" /packaged
 
 # The system: of Debian slim only the libraries that the executables need, and what is read at run time.
 FROM debian:bookworm-slim AS system

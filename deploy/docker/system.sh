@@ -56,7 +56,7 @@ skeleton() {
 # Who owns what was taken, as dpkg knows it, and under which licence.
 describe_packages() {
     local package
-    sort -u "$taken" | xargs dpkg-query --search 2>/dev/null | cut -d : -f 1 | tr ',' '\n' | tr -d ' ' | sort -u \
+    { sort -u "$taken" | xargs dpkg-query --search 2>/dev/null || true; } | cut -d : -f 1 | tr ',' '\n' | tr -d ' ' | sort -u \
         | while read -r package; do
             dpkg-query --status "$package" >"$root/var/lib/dpkg/status.d/$package"
             if [[ -e /usr/share/doc/$package/copyright ]]; then
