@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034
 # The suite in containers: docker-compose with one file of settings, and how a service is given another version. Needs
 # console.sh, processes.sh, docker.sh and $root; $environment is the file of settings, $project the project's name.
 # shellcheck disable=SC2154
