@@ -73,7 +73,8 @@ drain() {
     server=$(gateway_server "$service" "$(edge_address "$2")")
     [[ -n $server ]] || fail "the gateway does not know $service at the address of $2"
     gateway_admin "set server $service/$server state drain" >/dev/null
-    wait_until 60 has_no_sessions "$service" "$server" || say "    $service: requests are still under way after a minute"
+    wait_until 60 has_no_sessions "$service" "$server" \
+        || say "    $service: requests are still under way after a minute" >&2
     printf '%s' "$server"
 }
 
@@ -91,7 +92,8 @@ roll() {
     old=$(container_of "$service")
     [[ -n $old ]] || fail "$service does not run"
     set_compose_setting "${service^^}_TAG" "$tag"
-    compose run --rm --no-deps "$service-migration" >&2 || fail "the migrations of $service $tag failed; the old version goes on"
+    compose run -T --rm --no-deps "$service-migration" >&2 \
+        || fail "the migrations of $service $tag failed; the old version goes on"
     docker rm --force "$beside" >/dev/null 2>&1 || true
     compose run --detach --no-deps --use-aliases --name "$beside" "$service" >/dev/null
     await_gateway "$service" "$beside"
