@@ -1,6 +1,6 @@
-# All images of the suite but the gateway's. The stage "build" makes every executable once; SERVICE only chooses which of
-# them an image gets: auth, customer, account, transaction, subscription, notification, analytics, console, sandbox or
-# transfactl.
+# All images of the suite but the gateway's. The stage "build" makes every executable once; SERVICE only chooses which
+# of them an image gets: auth, customer, account, transaction, subscription, notification, analytics, console, sandbox
+# or transfactl.
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \

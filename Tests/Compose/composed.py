@@ -95,9 +95,11 @@ class Composed:
     def pay(self, payer, payee, kobo):
         """Repeated until the news that a payment needs has arrived: for the time before the load."""
         body = {"recipient_username": payee["username"], "amount": kobo}
-        return eventually(
-            "a first payment", lambda: self.gateway(payer, "POST", "/transactions/p2p", body, None).status_code == 202, 60
-        )
+
+        def is_taken():
+            return self.gateway(payer, "POST", "/transactions/p2p", body, None).status_code == 202
+
+        return eventually("a first payment", is_taken, 60)
 
 
 def sign_up(username, digits):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """load.py <settings> <people> <report> [<requests per second>]: payments and reads through the gateway from people who
-never try again, until it is told to end (SIGTERM). Then it writes what came back: anything but the answer that was wanted
-is a failure."""
+never try again, until it is told to end (SIGTERM). Then it writes what came back: anything but the answer that was
+wanted is a failure."""
 
 import http.client
 import json

@@ -45,10 +45,8 @@ class Outcome:
             time.sleep(2)
 
     def waiting(self):
-        return [
-            name for name in SERVICES
-            if self.rows(name, "SELECT count(*) FROM outbox WHERE sent_at IS NULL AND time < now() - interval '20 s'")[0][0]
-        ]
+        unsent = "SELECT count(*) FROM outbox WHERE sent_at IS NULL AND time < now() - interval '20 s'"
+        return [name for name in SERVICES if self.rows(name, unsent)[0][0]]
 
     def unheard(self):
         """Events of more than half a minute ago that somebody who listens has not handled."""

@@ -46,7 +46,8 @@ skeleton() {
     done
     mkdir -p "$root"/{proc,sys,dev,run/secrets,etc,usr/local/bin,var/lib/dpkg/status.d}
     install -d -m 1777 "$root/tmp"
-    printf 'root:x:0:0:root:/:/usr/sbin/nologin\ntransfa:x:10001:10001:transfa:/:/usr/sbin/nologin\n' >"$root/etc/passwd"
+    printf '%s\n' root:x:0:0:root:/:/usr/sbin/nologin transfa:x:10001:10001:transfa:/:/usr/sbin/nologin \
+        >"$root/etc/passwd"
     printf 'root:x:0:\ntransfa:x:10001:\n' >"$root/etc/group"
     printf 'passwd: files\ngroup: files\nhosts: files dns\n' >"$root/etc/nsswitch.conf"
     # Where pictures and the sandbox's state are, when a volume is mounted there.
@@ -56,8 +57,8 @@ skeleton() {
 # Who owns what was taken, as dpkg knows it, and under which licence.
 describe_packages() {
     local package
-    { sort -u "$taken" | xargs dpkg-query --search 2>/dev/null || true; } | cut -d : -f 1 | tr ',' '\n' | tr -d ' ' | sort -u \
-        | while read -r package; do
+    { sort -u "$taken" | xargs dpkg-query --search 2>/dev/null || true; } | cut -d : -f 1 | tr ',' '\n' \
+        | tr -d ' ' | sort -u | while read -r package; do
             dpkg-query --status "$package" >"$root/var/lib/dpkg/status.d/$package"
             if [[ -e /usr/share/doc/$package/copyright ]]; then
                 install -D -m 644 "/usr/share/doc/$package/copyright" "$root/usr/share/doc/$package/copyright"

@@ -51,7 +51,8 @@ start_engine() {
         }
     export DOCKER_HOST=unix://$socket
     wait_until 60 engine_answers_or_ended "$folder" && engine_answers && return
-    say "no Docker engine: $(grep -aE 'level=(error|fatal)|failed to start' "$folder/dockerd.log" | tail -n 1 | cut -c 1-300)"
+    say "no Docker engine: $(grep -aE 'level=(error|fatal)|failed to start' "$folder/dockerd.log" | tail -n 1 \
+        | cut -c 1-300)"
     stop_engine "$folder"
     return 1
 }

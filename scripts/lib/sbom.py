@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""sbom.py <image>: what an image is made of, as an SPDX 2.3 document: Debian's packages as dpkg knows them, and the Swift
-packages of the build."""
+"""sbom.py <image>: what an image is made of, as an SPDX 2.3 document: Debian's packages as dpkg knows them, and the
+Swift packages of the build."""
 
 import datetime
 import hashlib

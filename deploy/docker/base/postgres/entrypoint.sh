@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the cluster in PGDATA on the first start, with what /docker-entrypoint-initdb.d holds, then becomes the server.
-# POSTGRES_PASSWORD, or a file that POSTGRES_PASSWORD_FILE names; POSTGRES_USER and POSTGRES_DB if they are not postgres.
+# POSTGRES_PASSWORD, or a file that POSTGRES_PASSWORD_FILE names; POSTGRES_USER and POSTGRES_DB, if not postgres.
 set -euo pipefail
 
 password() {
