@@ -293,5 +293,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
-    targets: layers + services + sandbox + tools + tests
+    // Images are built from the sources alone.
+    targets: layers + services + sandbox + tools + (Context.environment["TRANSFA_WITHOUT_TESTS"] == nil ? tests : [])
 )
