@@ -62,8 +62,8 @@ struct SuiteEnvironment: Sendable {
         self.management = ground.vhost.managementURL
         self.redis = ground.redis
         self.pushPort = 0
-        self.ports = try composed.ports("PORT")
-        self.internalPorts = try composed.ports("INTERNAL_PORT")
+        self.ports = try composed.ports()
+        self.internalPorts = try composed.internalPorts()
         self.keys = [:]
         self.internalToken = try composed.value("INTERNAL_TOKEN")
         self.webhookToken = try composed.value("ANCHOR_WEBHOOK_TOKEN")

@@ -4,6 +4,8 @@ import TestSupport
 /// Services in containers of a Compose project.
 struct ComposeHost: SuiteHost {
     let docker: DockerCommands
+    /// What names of its containers begin with.
+    let project: String
     let address: String
     /// Where files with changed settings are written.
     let folder: String
@@ -22,7 +24,7 @@ struct ComposeHost: SuiteHost {
     }
 
     func startReplica(of name: String, port: Int, internalPort: Int) async throws -> any SuiteProcess {
-        let container = "\(name)-replica-\(port)"
+        let container = "\(self.project)_\(name)_replica_\(port)"
         let ports = ["127.0.0.1:\(port):8080", "127.0.0.1:\(internalPort):9080"].flatMap { ["--publish", $0] }
         try await self.docker.compose(["run", "--detach", "--no-deps", "--name", container] + ports + [name])
         let log = "\(Scratch.directory)/\(name)-replica-\(port).log"

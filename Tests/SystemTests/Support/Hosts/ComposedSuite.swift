@@ -19,10 +19,18 @@ struct ComposedSuite: Sendable {
         return value
     }
 
-    /// The published ports of all services: `<SERVICE>_PORT` or `<SERVICE>_INTERNAL_PORT`.
-    func ports(_ kind: String) throws -> [String: Int] {
-        let names = SuiteEnvironment.names + [SuiteEnvironment.sandbox]
-        return try Dictionary(
+    /// The ports at which clients reach the services and the sandbox.
+    func ports() throws -> [String: Int] {
+        try self.ports(of: SuiteEnvironment.names + [SuiteEnvironment.sandbox], named: "PORT")
+    }
+
+    /// The ports at which peers and operators reach the services.
+    func internalPorts() throws -> [String: Int] {
+        try self.ports(of: SuiteEnvironment.names, named: "INTERNAL_PORT")
+    }
+
+    private func ports(of names: [String], named kind: String) throws -> [String: Int] {
+        try Dictionary(
             uniqueKeysWithValues: names.map { name in
                 let text = try self.value("\(name.uppercased())_\(kind)")
                 guard let port = Int(text) else { throw TestFailure("\(text) is no port of \(name)") }
@@ -37,6 +45,7 @@ struct ComposedSuite: Sendable {
         let words = try self.value("COMPOSE_COMMAND").split(separator: " ").map(String.init)
         return ComposeHost(
             docker: DockerCommands(compose: words, engine: try self.value("DOCKER_HOST")),
+            project: try self.value("COMPOSE_PROJECT"),
             address: try self.value("HOST_ADDRESS"),
             folder: "\(Scratch.directory)/compose"
         )
