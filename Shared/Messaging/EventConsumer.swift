@@ -17,8 +17,9 @@ struct EventConsumer: Sendable {
 
     private static let aloneFromDeliveryCount = 2
     private static let loneRunsAllowed = 3
-    /// Small batches begin so far apart: what comes meanwhile gathers, for a commit for each single event would cost more
-    /// than the event. One that comes alone does not wait.
+    /// How far apart small batches begin; an event that comes alone does not wait.
+    ///
+    /// What comes meanwhile gathers: a commit for each single event would cost more than the event.
     private static let pace = Duration.milliseconds(40)
     /// From how many events on a batch is not small.
     private static let enough = 50

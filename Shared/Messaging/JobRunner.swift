@@ -20,8 +20,9 @@ struct JobRunner: Sendable {
 
     /// How long who looks for due jobs sleeps when nothing was committed.
     static let poll = Duration.milliseconds(500)
-    /// Leases that bring fewer than a batch holds begin so far apart: what is due meanwhile gathers, for a lease and an end
-    /// for each single job would cost more than the job. One that is due alone does not wait.
+    /// How far apart leases begin that bring fewer than a batch holds; a job that is due alone does not wait.
+    ///
+    /// What is due meanwhile gathers: a lease and an end for each single job would cost more than the job.
     static let pace = Duration.milliseconds(50)
 
     /// Runs until the service shuts down gracefully; the batches under way are finished first.

@@ -22,8 +22,10 @@ struct Relay: Sendable {
 
     private static let batch: Int64 = 500
     private static let poll = Duration.milliseconds(250)
-    /// Reads that bring fewer than they may begin so far apart: what comes meanwhile gathers, for a read, a round of confirms
-    /// and a commit for each single event would cost more than all else. One that comes alone does not wait.
+    /// How far apart reads begin that bring fewer than they may; an event that comes alone does not wait.
+    ///
+    /// What comes meanwhile gathers: a read, a round of confirms and a commit for each single event would cost more than
+    /// all else.
     private static let pace = Duration.milliseconds(30)
     private static let election = Duration.seconds(1)
 

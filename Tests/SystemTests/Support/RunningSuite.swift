@@ -102,7 +102,8 @@ final class RunningSuite: Sendable {
 
     private static func environment(_ ground: Ground) async throws -> SuiteEnvironment {
         if let composed = ground.composed { return try SuiteEnvironment(composed) }
-        return try SuiteEnvironment(databases: try await Self.databases(ground), vhost: ground.vhost, redis: ground.redis)
+        let databases = try await Self.databases(ground)
+        return try SuiteEnvironment(databases: databases, vhost: ground.vhost, redis: ground.redis)
     }
 
     /// One per service; side by side, for each takes a while.

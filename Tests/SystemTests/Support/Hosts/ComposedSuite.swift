@@ -64,8 +64,7 @@ struct ComposedSuite: Sendable {
     /// The databases of its services.
     func databases() throws -> [String: TestDatabase] {
         let superuser = try self.value("POSTGRES_URL")
-        return Dictionary(
-            uniqueKeysWithValues: SuiteEnvironment.names.map { ($0, TestDatabase.existing($0, superuserURL: superuser)) }
-        )
+        let databases = SuiteEnvironment.names.map { TestDatabase.existing($0, superuserURL: superuser) }
+        return Dictionary(uniqueKeysWithValues: zip(SuiteEnvironment.names, databases))
     }
 }
