@@ -64,6 +64,7 @@ struct ArchiveProcessTests {
     func killed() async throws {
         let suite = try RunningSuite.current
         let transfers = try MadeUpTransfers(count: 20_000)
+        try await Self.awaitListening(suite)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await suite.publish(transfers.events) }
             for kill in 1...5 {
@@ -106,6 +107,14 @@ struct ArchiveProcessTests {
                     id: ids.next()
                 )
             }
+        }
+    }
+
+    /// Waits until the stream is there and read: what is published before is in no stream.
+    private static func awaitListening(_ suite: RunningSuite) async throws {
+        try await eventually("the archive to listen", within: .seconds(30), every: .milliseconds(200)) {
+            try await suite.publish(try Self.some)
+            return try await suite.number("SELECT count(*) FROM archived_events", of: "console") > 0
         }
     }
 
