@@ -29,6 +29,15 @@ struct JobRunner: Sendable {
     ///
     /// Cancelling it cancels them too.
     func run() async {
+        await withGracefulShutdownHandler {
+            await self.leaseUntilShutdown()
+        } onGracefulShutdown: {
+            // It may have just begun to sleep.
+            self.due.wake()
+        }
+    }
+
+    private func leaseUntilShutdown() async {
         await withDiscardingTaskGroup { group in
             let slots = Slots(self.definition.concurrency)
             while !Task.isCancelled && !Task.isShuttingDownGracefully {

@@ -196,7 +196,7 @@ class Caller:
         if case.method.lower() == case.operation.method.lower():
             counts = self.outcome.statuses.setdefault(name, collections.Counter())
             counts[response.status_code] += 1
-        self.recipes.answered(case, response)
+            self.recipes.answered(case, response)
         if UPPER_CASE.search(response.content):
             self.find(case.operation.label, "ids", "An id is written in upper case", response.text[:400])
         if name == "moveClock" and response.status_code == 200:

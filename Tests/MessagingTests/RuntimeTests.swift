@@ -47,6 +47,29 @@ struct RuntimeTests {
         }
     }
 
+    @Test("told to stop while its workers sleep, it ends at once")
+    func shutdownWhileIdle() async throws {
+        try await Kit.with { kit in
+            try await withTestVhost { vhost in
+                let broker = try Broker.configuration(vhost.url)
+                let runtime = try Self.runtime(kit, broker) { _ in .done }
+                let group = ServiceGroup(services: [runtime], logger: quiet)
+                try await withThrowingDiscardingTaskGroup { tasks in
+                    tasks.addTask { try await group.run() }
+                    try await eventually("its consumer") {
+                        try await AMQPAdmin.withConnection(broker, logger: quiet) {
+                            try await $0.passiveDeclare(Broker.queue).consumers == 1
+                        }
+                    }
+                    let told = ContinuousClock.now
+                    await group.triggerGracefulShutdown()
+                    try await group.run()
+                    #expect(ContinuousClock.now - told < .seconds(2))
+                }
+            }
+        }
+    }
+
     private static func runtime(
         _ kit: Kit,
         _ broker: AMQPConfiguration,
