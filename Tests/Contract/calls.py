@@ -228,7 +228,8 @@ class Caller:
 
     def take(self, event):
         if isinstance(event, events.NonFatalError):
-            self.find(event.label, "error", event.info.title, event.info.message)
+            message = event.info.message
+            self.find(event.label, "error", f"{event.info.title}: {message.strip().splitlines()[-1:]}", message)
         elif isinstance(event, events.FatalError):
             self.find("the run", "error", "It ended early", repr(event.exception))
         elif isinstance(event, events.ScenarioFinished):
