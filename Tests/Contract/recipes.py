@@ -17,8 +17,8 @@ from schemathesis.generation.meta import TestPhase
 
 from edit import BODY, QUERY, Edit
 from patterns import named
-from suite import new_key
-from world import BANK, PIN, PLAN, SPARE, account_number, moment
+from suite import eventually, new_key
+from world import BANK, PIN, PLAN, SPARE, account_number, moment, tell_of_unknown_transfers
 
 # Who calls, if not `main`. Others so that what one operation does (a lower limit, a lost device) does not stop another.
 ACTORS = {
@@ -605,17 +605,19 @@ class Recipes:
     def cancelled_job(self):
         job = self.waiting_job(self.count("jobs"))
         self.suite.operate("POST", "transaction", f"/internal/ops/jobs/{job}/cancel", {"reason": "to retry"}, (204, 404))
-        # When a clock was moved, those that waited have run meanwhile.
-        ended = self.jobs("cancelled") or self.jobs("failed")
-        return job if job in ended or not ended else ended[0]
+        return job
 
     def waiting_job(self, number):
-        waiting = self.jobs("queued")
-        return waiting[number % len(waiting)] if waiting else str(uuid.uuid4())
+        waiting = self.waiting_jobs()
+        if not waiting:
+            # In a long run those of the beginning have been tried to their end.
+            tell_of_unknown_transfers(self.suite, SPARE)
+            waiting = eventually("a job that waits", self.waiting_jobs)
+        return waiting[number % len(waiting)]
 
-    def jobs(self, state):
+    def waiting_jobs(self):
         """Those about news of transfers that nobody has ordered."""
-        jobs = self.suite.operate("GET", "transaction", f"/internal/ops/jobs?state={state}&limit=1000").json()
+        jobs = self.suite.operate("GET", "transaction", "/internal/ops/jobs?state=queued&limit=1000").json()
         return [job["id"] for job in jobs if job["kind"] == "apply_transfer_fact"]
 
     def retryParkedEvents(self, edit):

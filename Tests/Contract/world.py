@@ -70,6 +70,24 @@ def shop(username, digits):
     }
 
 
+def tell_of_unknown_transfers(suite, count):
+    """News from the provider of transfers that nobody has ordered; each becomes a job."""
+    for _ in range(count):
+        transfer = {"id": f"{secrets.randbelow(10**14)}-anc_trsf", "type": "BookTransfer"}
+        event = {
+            "data": {
+                "id": f"{secrets.randbelow(10**14)}-anc_et",
+                "type": "book.transfer.successful",
+                "attributes": {"createdAt": "2026-11-21T01:07:05"},
+                "relationships": {"transfer": {"data": transfer}},
+            }
+        }
+        body = json.dumps(event).encode()
+        signature = anchor_signature(suite.webhook_token, body)
+        headers = {"Content-Type": "application/json", "x-anchor-signature": signature}
+        suite.send("POST", suite.url("notification") + "/webhooks/anchor", data=body, headers=headers)
+
+
 class World:
     """Made through the API alone, but for an event that nobody can read yet."""
 
@@ -366,25 +384,8 @@ class World:
         self.things |= {"parked_subject": subject, "parked_events": events}
 
     def jobs(self):
-        """Jobs that wait: news of transfers that nobody has ordered."""
-        for _ in range(2 * SPARE):
-            transfer = {"id": f"{secrets.randbelow(10**14)}-anc_trsf", "type": "BookTransfer"}
-            event = {
-                "data": {
-                    "id": f"{secrets.randbelow(10**14)}-anc_et",
-                    "type": "book.transfer.successful",
-                    "attributes": {"createdAt": "2026-11-21T01:07:05"},
-                    "relationships": {"transfer": {"data": transfer}},
-                }
-            }
-            body = json.dumps(event).encode()
-            self.suite.send(
-                "POST", self.suite.url("notification") + "/webhooks/anchor", data=body,
-                headers={
-                    "Content-Type": "application/json",
-                    "x-anchor-signature": anchor_signature(self.suite.webhook_token, body),
-                },
-            )
+        """Jobs that wait."""
+        tell_of_unknown_transfers(self.suite, 2 * SPARE)
 
     def notifications(self):
         def inbox():
