@@ -186,6 +186,9 @@ class Caller:
         self.recipes.complete(case)
         names = {parameter.name for parameter in case.operation.headers}
         unsigned = {name for name, place in negated_parameters(case._meta) if place == HEADER}
+        if case._meta.is_negative_at(HEADER):
+            # What was left out stays out.
+            unsigned |= {name for name in names if name not in case.headers}
         # Of a picture the schema says no more than that it is one.
         is_good = not case._meta.is_negative_at(ParameterLocation.BODY)
         file = MEDIA_TYPE_FILE_SAMPLES.get(case.media_type) if is_good else None
@@ -205,8 +208,10 @@ class Caller:
     def is_finding(self, failure, case, response):
         """A path such as /transactions/quote is also one of /transactions/{id}: what that has is no surprise here.
 
-        And null is as good as absent.
+        And null is as good as absent, and what is no HTTP gets no answer of ours.
         """
+        if not response.request.headers.get("Content-Length", "0").isdigit():
+            return False
         if isinstance(failure, AcceptedNegativeData):
             return not is_good_without_nulls(case)
         also = self.methods_of(response.request.path_url.split("?")[0])

@@ -91,11 +91,17 @@ class Recipes:
             return None
         if operation.path.startswith(("/internal", "/metrics")):
             return self.suite.internal_token
-        # What several may have asked for is shown to who has.
-        person = self.askers.get(str((case.path_parameters or {}).get("id"))) or self.actor(name)
-        token = self.suite.new_token(person["subject"]) if name == "resetPIN" else self.suite.token(person["subject"])
+        person = self.asker(case) or self.actor(name)
+        return self.token_of(person, self.suite.new_token if name == "resetPIN" else self.suite.token)
+
+    def token_of(self, person, make=None):
+        token = (make or self.suite.token)(person["subject"])
         self.by_token[token] = person
         return token
+
+    def asker(self, case):
+        """What several may have asked for is shown to who has."""
+        return self.askers.get(str((case.path_parameters or {}).get("id")))
 
     def actor(self, name):
         if name == "signUp":
@@ -138,6 +144,9 @@ class Recipes:
     def complete(self, case):
         edit = Edit(case)
         name = case.operation.definition.raw["operationId"]
+        if (asker := self.asker(case)) and self.person(case):
+            # A link may have given the id after the credentials.
+            case.headers["Authorization"] = f"Bearer {self.token_of(asker)}"
         if "Idempotency-Key" in case.headers:
             edit.header("Idempotency-Key", str(uuid.uuid4()))
         if edit.is_good(QUERY) and "cursor" in case.query:
