@@ -76,7 +76,9 @@ class Recipes:
         self.people = world["people"]
         self.things = world["things"]
         self.by_token = {}
-        # Who has made an enquiry.
+        # The paths of what has been removed.
+        self.removed = set()
+        # Who has made an enquiry or registered a phone.
         self.askers = {}
         self.random = random.Random(1)
         self.supplies = {}
@@ -274,10 +276,12 @@ class Recipes:
     # customer
 
     def answered(self, case, response):
-        """Remembers who has made what is anybody's turn to make."""
+        """Remembers what was removed, and who has made what is anybody's turn to make."""
         name = case.operation.definition.raw["operationId"]
         if name in ("enquireName", "registerPushToken") and response.status_code < 300:
             self.askers[response.json()["id"]] = self.person(case)
+        if case.method == "DELETE" and response.status_code < 300:
+            self.removed.add(case.formatted_path)
 
     def getNameEnquiry(self, edit):
         edit.path("id", self.things["enquiry"])
