@@ -146,9 +146,6 @@ class Recipes:
     def complete(self, case):
         edit = Edit(case)
         name = case.operation.definition.raw["operationId"]
-        if (asker := self.asker(case)) and self.person(case):
-            # A link may have given the id after the credentials.
-            case.headers["Authorization"] = f"Bearer {self.token_of(asker)}"
         if "Idempotency-Key" in case.headers:
             edit.header("Idempotency-Key", str(uuid.uuid4()))
         if edit.is_good(QUERY) and "cursor" in case.query:
@@ -164,6 +161,9 @@ class Recipes:
             edit.fields(amount=1 + abs(edit.body["amount"] or 0) % 500)
         if name in QUOTED and edit.body is not None and edit.body.get("quote_id"):
             self.quote_order(edit, name, *QUOTED[name])
+        if (asker := self.asker(case)) and self.person(case):
+            # The id came after the credentials, from here or along a link.
+            case.headers["Authorization"] = f"Bearer {self.token_of(asker)}"
 
     def quote_order(self, edit, name, kind, recipient):
         """The id of a quote for this very order."""
@@ -284,6 +284,7 @@ class Recipes:
             self.removed.add(case.formatted_path)
 
     def getNameEnquiry(self, edit):
+        self.askers[self.things["enquiry"]] = self.people["banker"]
         edit.path("id", self.things["enquiry"])
 
     def addBeneficiary(self, edit):
@@ -352,7 +353,9 @@ class Recipes:
     def removePushToken(self, edit):
         def register():
             body = {"token": f"{self.random.randrange(16**32):032x}"}
-            return self.suite.call(self.people["main"], "POST", "notification", "/push-tokens", body).json()["id"]
+            made = self.suite.call(self.people["main"], "POST", "notification", "/push-tokens", body).json()["id"]
+            self.askers[made] = self.people["main"]
+            return made
 
         edit.path("id", self.fresh("push_token", edit, register))
 
