@@ -9,7 +9,8 @@ struct NetworkFaultTests {
         try await Broker.shared().withVirtualHost { host in
             try await host.admin { try await $0.declareQueue("q") }
             try await Proxy.with(target: host.configuration().hosts[0].port) { proxy in
-                let configuration = try host.configuration(port: proxy.port, heartbeat: 2)
+                // A machine with other things to do may stand still for seconds: that is no silence of the broker yet.
+                let configuration = try host.configuration(port: proxy.port, heartbeat: 4)
                 let consumer = AMQPConsumer(configuration: configuration, queue: "q", logger: quiet)
                 let (begun, handlerBegan) = AsyncStream.makeStream(of: Void.self)
                 try await host.withPublisher(configuration) { publisher in
@@ -18,14 +19,14 @@ struct NetworkFaultTests {
                             try await consumer.run { _ in
                                 handlerBegan.yield()
                                 // The time is the point here: more than three times two heartbeats.
-                                try? await Task.sleep(for: .seconds(13))
+                                try? await Task.sleep(for: .seconds(25))
                                 consumer.stop()
                                 return .acknowledgeAll
                             }
                         }
                         #expect(await publisher.publish(message("1", to: "q")).isConfirmed)
                         for await _ in begun { break }
-                        try await Task.sleep(for: .seconds(12))
+                        try await Task.sleep(for: .seconds(24))
                         #expect(await publisher.publish(message("2", to: "q")).isConfirmed)
                     }
                     #expect(proxy.acceptedCount == 2)

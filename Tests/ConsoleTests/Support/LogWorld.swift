@@ -73,6 +73,15 @@ struct LogWorld: Sendable {
         }
     }
 
+    /// Waits until a replica has taken over for at least the so-manieth time.
+    ///
+    /// Without it a follower may end before it began: the one before it may have stored all that is waited for.
+    func awaitTakeOver(_ epoch: Int) async throws {
+        try await eventually("replica \(epoch) to take over", within: .seconds(30)) {
+            try await self.console.number("SELECT epoch FROM archive_progress") >= epoch
+        }
+    }
+
     /// Waits until so many events are stored.
     func await(_ count: Int, within limit: Duration = .seconds(60)) async throws {
         try await eventually("\(count) archived events", within: limit, every: .milliseconds(50)) {
