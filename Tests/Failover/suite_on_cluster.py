@@ -69,18 +69,22 @@ class ClusteredSuite(Suite):
     def queues(self):
         return {queue["name"]: queue for queue in self.ask_broker("queues")}
 
+    @staticmethod
+    def leader(queue):
+        """RabbitMQ 3.10 names the leader of a stream by `node` alone."""
+        return queue.get("leader") or queue.get("node") or ""
+
     def leaders(self):
         """How many queues each node leads."""
         count = dict.fromkeys(NODES, 0)
         for queue in self.queues().values():
-            leader = queue.get("leader") or queue.get("node") or ""
             for node in NODES:
-                count[node] += leader.startswith(f"transfa-{node}@")
+                count[node] += self.leader(queue).startswith(f"transfa-{node}@")
         return count
 
     def incomplete_queues(self):
         """The queues that lack a leader or one of their members."""
         return sorted(
             name for name, queue in self.queues().items()
-            if not queue.get("leader") or len(queue.get("online") or []) != len(NODES)
+            if not self.leader(queue) or len(queue.get("online") or []) != len(NODES)
         )
