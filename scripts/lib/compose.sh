@@ -73,6 +73,8 @@ drain() {
     server=$(gateway_server "$service" "$(edge_address "$2")")
     [[ -n $server ]] || fail "the gateway does not know $service at the address of $2"
     gateway_admin "set server $service/$server state drain" >/dev/null
+    # Whoever had just been given this server counts a moment later.
+    sleep 1
     wait_until 60 has_no_sessions "$service" "$server" \
         || say "    $service: requests are still under way after a minute" >&2
     printf '%s' "$server"
