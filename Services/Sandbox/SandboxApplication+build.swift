@@ -39,15 +39,17 @@ public struct SandboxApplication: Service {
         let certificate = try configuration.pushPort.map { _ in
             try SelfSignedCertificate(now: time.now, file: configuration.pushCertificateFile)
         }
+        let providerKeys = ProviderKeys(configuration.apiKeys)
         let control = ControlRoutes(
             provider: provider,
+            keys: providerKeys,
             sender: sender,
             recorder: recorder,
             certificate: certificate?.pem,
             configuration: configuration
         )
         let router = Self.router()
-        AnchorRoutes(provider: provider, apiKey: configuration.apiKey).add(to: router)
+        AnchorRoutes(provider: provider, keys: providerKeys).add(to: router)
         ClerkRoutes(keys: keys, configuration: configuration, sender: sender, time: time).add(to: router)
         control.add(to: router)
         var services: [any Service] = [provider]

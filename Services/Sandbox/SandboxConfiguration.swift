@@ -1,3 +1,5 @@
+import Foundation
+
 /// What the stand-in needs to know, from the environment.
 public struct SandboxConfiguration: Sendable {
     /// The address to listen on.
@@ -10,8 +12,8 @@ public struct SandboxConfiguration: Sendable {
     public var pushCertificateFile: String?
     /// Where state is kept; nil keeps it in memory only.
     public var stateDirectory: String?
-    /// The key that requests must carry.
-    public var apiKey: String
+    /// The keys of which requests must carry one.
+    public var apiKeys: [String]
     /// Signs webhooks; at most 10 characters.
     public var webhookToken: String
     /// Where webhooks go from the start.
@@ -30,10 +32,10 @@ public struct SandboxConfiguration: Sendable {
     public var transferDelay: Int64?
 
     /// Creates a configuration by hand.
-    public init(apiKey: String, webhookToken: String, clerkIssuer: String, port: Int = 0) {
+    public init(apiKeys: [String], webhookToken: String, clerkIssuer: String, port: Int = 0) {
         self.host = "127.0.0.1"
         self.port = port
-        self.apiKey = apiKey
+        self.apiKeys = apiKeys
         self.webhookToken = webhookToken
         self.clerkIssuer = clerkIssuer
     }
@@ -44,8 +46,8 @@ public struct SandboxConfiguration: Sendable {
     public init(environment: [String: String]) throws(SandboxConfigurationError) {
         let reader = EnvironmentReader(environment: environment)
         self.init(
-            apiKey: try reader.text("ANCHOR_API_KEY"),
-            webhookToken: try reader.text("ANCHOR_WEBHOOK_TOKEN"),
+            apiKeys: try reader.list("ANCHOR_API_KEY"),
+            webhookToken: try reader.list("ANCHOR_WEBHOOK_TOKEN")[0],
             clerkIssuer: try reader.text("CLERK_ISSUER"),
             port: try reader.port("PORT").orThrow("PORT")
         )
@@ -61,7 +63,9 @@ public struct SandboxConfiguration: Sendable {
             throw SandboxConfigurationError(variable: "ANCHOR_WEBHOOK_URL", problem: "is not an http URL")
         }
         self.poolAccount = reader.optional("ANCHOR_POOL_ACCOUNT_ID")
-        self.clerkWebhookSecret = reader.optional("CLERK_WEBHOOK_SECRET")
+        if reader.optional("CLERK_WEBHOOK_SECRET") != nil {
+            self.clerkWebhookSecret = try reader.list("CLERK_WEBHOOK_SECRET")[0]
+        }
         self.clerkWebhookURL = reader.optional("CLERK_WEBHOOK_URL")
         self.kycDelay = try reader.milliseconds("SANDBOX_KYC_DELAY_MS")
         self.transferDelay = try reader.milliseconds("SANDBOX_TRANSFER_DELAY_MS")
@@ -88,6 +92,17 @@ private struct EnvironmentReader {
 
     func text(_ name: String) throws(SandboxConfigurationError) -> String {
         try self.optional(name).orThrow(name)
+    }
+
+    /// Texts separated by commas, as the services have them while a secret is being replaced: the first one is in use.
+    func list(_ name: String) throws(SandboxConfigurationError) -> [String] {
+        let texts = try self.text(name).split(separator: ",", omittingEmptySubsequences: false).map {
+            $0.trimmingCharacters(in: .whitespaces)
+        }
+        guard !texts.contains("") else {
+            throw SandboxConfigurationError(variable: name, problem: "has an empty part between its commas")
+        }
+        return texts
     }
 
     func port(_ name: String) throws(SandboxConfigurationError) -> Int? {

@@ -3,6 +3,7 @@ import CryptoExtras
 import Foundation
 import NIOHTTP1
 import Primitives
+import Synchronization
 import Testing
 
 @testable import SandboxService
@@ -87,5 +88,32 @@ struct ClerkTests {
             #expect(try await Self.verifies(old, sandbox))
             #expect(try await Self.verifies(new, sandbox))
         }
+    }
+
+    @Test("a rotated key and the one before it are published after a restart too, until the old one is retired")
+    func restart() async throws {
+        try await withTemporaryDirectory { directory in
+            let kids = Mutex([String]())
+            try await withSandbox(directory: directory) { sandbox in
+                _ = try await Self.token(sandbox, ["subject": "user_1"])
+                try await sandbox.control(.POST, "clerk/rotate")
+                let published = try await Self.published(sandbox)
+                kids.withLock { $0 = published }
+            }
+            try await withSandbox(directory: directory) { sandbox in
+                let before = kids.withLock { $0 }
+                #expect(before.count == 2)
+                #expect(try await Self.published(sandbox) == before)
+                try await sandbox.control(.POST, "clerk/retire")
+                #expect(try await Self.published(sandbox) == [before[0]])
+                let token = try await Self.token(sandbox, ["subject": "user_1"])
+                #expect(try await Self.verifies(token, sandbox))
+            }
+        }
+    }
+
+    private static func published(_ sandbox: SandboxHandle) async throws -> [String] {
+        let (_, jwks) = try await sandbox.send(.GET, "/.well-known/jwks.json")
+        return jwks["keys"]?.items?.compactMap { $0["kid"]?.text } ?? []
     }
 }

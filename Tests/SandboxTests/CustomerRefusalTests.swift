@@ -16,6 +16,25 @@ struct CustomerRefusalTests {
         }
     }
 
+    @Test("while a key is being replaced both are taken and counted, and afterwards the new one alone")
+    func replacedKey() async throws {
+        try await withSandbox { sandbox in
+            try await sandbox.control(.PUT, "anchor/keys", ["keys": [.string(SandboxHandle.apiKey), "new-key"]])
+            _ = try await sandbox.client.banks()
+            _ = try await sandbox.client(apiKey: "new-key").banks()
+            let both = try await sandbox.control(.GET, "anchor/keys")
+            #expect(both["keys"]?.items?.map { $0["calls"] } == [1, 1] && both["refused"] == 0)
+            #expect(!String(decoding: both.bytes, as: UTF8.self).contains("new-key"))
+            try await sandbox.control(.PUT, "anchor/keys", ["keys": ["new-key"]])
+            await #expect(throws: AnchorError.unauthorised) { try await sandbox.client.banks() }
+            _ = try await sandbox.client(apiKey: "new-key").banks()
+            #expect(try await sandbox.control(.GET, "anchor/keys")["refused"] == 1)
+            for wrong: JSON in [["keys": []], ["keys": [""]], [:]] {
+                #expect(try await sandbox.send(.PUT, "/sandbox/anchor/keys", wrong).status == 400)
+            }
+        }
+    }
+
     @Test(
         "a phone number that is not 11 digits in local form is refused",
         arguments: ["+2348031234567", "8031234567", "080312345678", "0803123456a", ""]

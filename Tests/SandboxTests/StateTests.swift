@@ -149,6 +149,22 @@ struct StateTests {
         }
     }
 
+    @Test("of several secrets all API keys are taken, and the first of the others signs")
+    func secrets() throws {
+        let environment = [
+            "ANCHOR_API_KEY": "old, new", "ANCHOR_WEBHOOK_TOKEN": "1234567890,12345", "CLERK_ISSUER": "https://c",
+            "PORT": "8080", "CLERK_WEBHOOK_SECRET": "whsec_a,whsec_b",
+        ]
+        let configuration = try SandboxConfiguration(environment: environment)
+        #expect(configuration.apiKeys == ["old", "new"])
+        #expect(configuration.webhookToken == "1234567890" && configuration.clerkWebhookSecret == "whsec_a")
+        for name in ["ANCHOR_API_KEY", "ANCHOR_WEBHOOK_TOKEN", "CLERK_WEBHOOK_SECRET"] {
+            #expect(throws: SandboxConfigurationError.self) {
+                try SandboxConfiguration(environment: environment.merging([name: "one,"]) { $1 })
+            }
+        }
+    }
+
     @Test(
         "a missing or malformed variable is named",
         arguments: ["ANCHOR_API_KEY", "ANCHOR_WEBHOOK_TOKEN", "CLERK_ISSUER", "PORT", "APNS_PORT"]

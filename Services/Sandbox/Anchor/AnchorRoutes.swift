@@ -4,11 +4,11 @@ import Hummingbird
 /// The provider's paths under `/api/v1`.
 struct AnchorRoutes: Sendable {
     let provider: Provider
-    let apiKey: String
+    let keys: ProviderKeys
 
     func add(to router: Router<SandboxContext>) {
         let group = router.group("api/v1")
-            .add(middleware: KeyMiddleware(apiKey: self.apiKey))
+            .add(middleware: KeyMiddleware(keys: self.keys))
             .add(middleware: FaultMiddleware(provider: self.provider))
         self.addCustomers(to: group)
         self.addDocuments(to: group)
@@ -20,18 +20,18 @@ struct AnchorRoutes: Sendable {
     }
 }
 
-/// Refuses requests without the right key.
+/// Refuses requests without a right key.
 struct KeyMiddleware: RouterMiddleware {
     typealias Context = SandboxContext
 
-    let apiKey: String
+    let keys: ProviderKeys
 
     func handle(
         _ request: Request,
         context: SandboxContext,
         next: @concurrent (Request, SandboxContext) async throws -> Response
     ) async throws -> Response {
-        guard request.headers[.anchorKey] == self.apiKey else { throw Refusal.unauthorised }
+        guard self.keys.takes(request.headers[.anchorKey]) else { throw Refusal.unauthorised }
         return try await next(request, context)
     }
 }

@@ -19,6 +19,8 @@ final class ClerkKeys: Sendable {
     }
 
     private static let maximum = 5
+    /// Between the keys of the file.
+    private static let separator = "\n\n"
     private let keys = Mutex(Keys())
     private let path: String?
 
@@ -30,7 +32,7 @@ final class ClerkKeys: Sendable {
     /// All published keys, the one that signs first.
     func all() throws -> [Key] {
         try self.keys.withLock { keys in
-            if keys.published.isEmpty { keys.published = [try self.kept()] }
+            if keys.published.isEmpty { keys.published = try self.kept() }
             return keys.published
         }
     }
@@ -47,26 +49,40 @@ final class ClerkKeys: Sendable {
 
     /// Signs with a new key from now on; the old ones stay published unless they are to be forgotten.
     func rotate(forgettingOld: Bool) throws -> Key {
+        let old = forgettingOld ? [] : try self.all().prefix(Self.maximum - 1)
         let key = Self.named(try _RSA.Signing.PrivateKey(keySize: .bits2048))
-        try self.keep(key)
-        self.keys.withLock { keys in
-            keys.published = [key] + (forgettingOld ? [] : keys.published.prefix(Self.maximum - 1))
-        }
+        try self.publish([key] + old)
         return key
     }
 
-    private func kept() throws -> Key {
+    /// Publishes the key that signs alone.
+    func retire() throws -> Key {
+        let key = try self.current()
+        try self.publish([key])
+        return key
+    }
+
+    private func publish(_ published: [Key]) throws {
+        try self.keys.withLock { keys in
+            try self.keep(published)
+            keys.published = published
+        }
+    }
+
+    private func kept() throws -> [Key] {
         if let path, let text = try? String(contentsOfFile: path, encoding: .utf8) {
-            return Self.named(try _RSA.Signing.PrivateKey(pemRepresentation: text))
+            return try text.components(separatedBy: Self.separator).map {
+                Self.named(try _RSA.Signing.PrivateKey(pemRepresentation: $0))
+            }
         }
         let key = Self.named(try _RSA.Signing.PrivateKey(keySize: .bits2048))
-        try self.keep(key)
-        return key
+        try self.keep([key])
+        return [key]
     }
 
-    private func keep(_ key: Key) throws {
+    private func keep(_ keys: [Key]) throws {
         guard let path else { return }
-        let text = Data(key.key.pemRepresentation.utf8)
+        let text = Data(keys.map(\.key.pemRepresentation).joined(separator: Self.separator).utf8)
         guard FileManager.default.createFile(atPath: path, contents: text, attributes: [.posixPermissions: 0o600])
         else {
             throw CocoaError(.fileWriteUnknown)

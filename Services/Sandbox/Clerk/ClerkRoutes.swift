@@ -23,6 +23,10 @@ struct ClerkRoutes: Sendable {
             let key = try routes.keys.rotate(forgettingOld: forgets)
             return Response.json(["kid": .string(key.id)])
         }
+        router.post("sandbox/clerk/retire") { _, _ in
+            let key = try routes.keys.retire()
+            return Response.json(["kid": .string(key.id)])
+        }
         router.post("sandbox/clerk/webhooks") { request, _ in
             let fields = try await request.fields()
             let secret = try routes.configuration.clerkWebhookSecret.orNotFound("CLERK_WEBHOOK_SECRET")

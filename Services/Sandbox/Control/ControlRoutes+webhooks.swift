@@ -5,7 +5,8 @@ extension ControlRoutes {
         let control = self
         group.put("webhook") { request, _ in
             let fields = try await request.fields()
-            let url = try fields.text("url")
+            let known = control.provider.store.read { $0.target?.url }
+            let url = try fields.json["url"] == nil ? known.orNotFound("Webhook target") : fields.text("url")
             let token = fields.json["token"]?.text ?? control.configuration.webhookToken
             guard (1...10).contains(token.utf8.count) else {
                 throw Refusal.badRequest("token size must be between 1 and 10")

@@ -4,6 +4,7 @@ import Logging
 /// The control API under `/sandbox`: no key, for tests and people on the same machine.
 struct ControlRoutes: Sendable {
     let provider: Provider
+    let keys: ProviderKeys
     let sender: WebhookSender
     let recorder: PushRecorder
     let certificate: String?
@@ -19,6 +20,17 @@ struct ControlRoutes: Sendable {
         self.addLog(to: group)
         self.addWebhooks(to: group)
         self.addPushes(to: group)
+        self.addKeys(to: group)
+    }
+
+    private func addKeys(to group: RouterGroup<SandboxContext>) {
+        let keys = self.keys
+        group.get("anchor/keys") { _, _ in Response.json(keys.json) }
+        group.put("anchor/keys") { request, _ in
+            let wanted = try await request.fields().json["keys"]?.items?.map { $0.text ?? "" }
+            try keys.replace(with: wanted ?? [])
+            return Response.json(keys.json)
+        }
     }
 
     private func addState(to group: RouterGroup<SandboxContext>) {
@@ -26,6 +38,7 @@ struct ControlRoutes: Sendable {
         group.get("health") { _, _ in Response.json(["status": "ok"]) }
         group.post("reset") { _, _ in
             try control.provider.reset(control.configuration)
+            try control.keys.replace(with: control.configuration.apiKeys)
             control.recorder.clear()
             return Response.json(["status": "ok"])
         }

@@ -85,7 +85,8 @@ struct SandboxApple: Sendable {
     /// Runs the stand-in around `body`.
     static func with(_ body: @Sendable @escaping (SandboxApple) async throws -> Void) async throws {
         let file = "\(Scratch.directory)/apple-\(Scratch.shortName()).pem"
-        var settings = SandboxConfiguration(apiKey: "k", webhookToken: "t", clerkIssuer: "https://clerk.transfa.test")
+        let issuer = "https://clerk.transfa.test"
+        var settings = SandboxConfiguration(apiKeys: ["k"], webhookToken: "t", clerkIssuer: issuer)
         settings.pushPort = 0
         settings.pushCertificateFile = file
         let (ports, tell) = AsyncStream.makeStream(of: Int.self)

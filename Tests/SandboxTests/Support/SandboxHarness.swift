@@ -77,7 +77,7 @@ func withSandbox(
     _ body: @Sendable @escaping (SandboxHandle) async throws -> Void
 ) async throws {
     var configuration = SandboxConfiguration(
-        apiKey: SandboxHandle.apiKey,
+        apiKeys: [SandboxHandle.apiKey],
         webhookToken: SandboxHandle.webhookToken,
         clerkIssuer: SandboxHandle.issuer
     )
