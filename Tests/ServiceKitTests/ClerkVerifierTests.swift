@@ -291,7 +291,8 @@ struct ClerkVerifierTests {
                 let token = try await signer.get().sign(Claims(now: Date()), as: "ins_\(index + 100)")
                 await #expect(throws: APIError.unauthenticated) { try await verifier.verify(token) }
             }
-            #expect(count() == 1)
+            // Once because nothing was known, and once for all that are unknown.
+            #expect(count() == 2)
         }
     }
 
@@ -314,6 +315,32 @@ struct ClerkVerifierTests {
             later.sid = "sess_2"
             _ = try await verifier.verify(try await first.sign(later))
             #expect(count() == 3)
+        }
+    }
+
+    @Test("a key that was published just after a fetch is found at once, and unknown ones are fetched for once")
+    func publishedJustAfter() async throws {
+        let (first, second) = (try Signer(keyID: "old"), try Signer(keyID: "new"))
+        let documents = [#"{"keys":[\#(try first.jwk)]}"#, #"{"keys":[\#(try first.jwk),\#(try second.jwk)]}"#]
+        try await withKeyServer(inTurn(documents)) { url, count in
+            let verifier = ClerkVerifier(
+                settings: try settings(url: url),
+                http: .shared,
+                clock: AdjustableClock(),
+                logger: quiet
+            )
+            _ = try await verifier.verify(try await first.sign(Claims(now: Date())))
+            let token = try await second.sign(Claims(now: Date()))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<20 { group.addTask { _ = try await verifier.verify(token) } }
+                try await group.waitForAll()
+            }
+            #expect(count() == 2)
+            for index in 0..<10 {
+                let unknown = try await first.sign(Claims(now: Date()), as: "ins_\(index)")
+                await #expect(throws: APIError.unauthenticated) { try await verifier.verify(unknown) }
+            }
+            #expect(count() == 2)
         }
     }
 

@@ -5,13 +5,23 @@ import Primitives
 
 /// The keys of one document, kept for minutes and fetched again when a token names an unknown one.
 ///
-/// An unknown key id cannot be used to make us hammer the source: there is a pause between two fetches. When a fetch
-/// fails, the keys that are known stay good.
+/// An unknown key id cannot be used to make us hammer the source: such fetches come one after the other, with a pause
+/// between them. Fetches because of age have a pause of their own, so that one of them never stands in the way of a key
+/// that was published just after it. When a fetch fails, the keys that are known stay good.
 final class KeySetCache<Key: VerificationKey>: Sendable {
     private struct State: Sendable {
         var keys: [String: Key] = [:]
         var freshUntil: ContinuousClock.Instant?
-        var lastAttempt: ContinuousClock.Instant?
+        var lastAttempts: [Reason: ContinuousClock.Instant] = [:]
+        var lastBegin: ContinuousClock.Instant?
+    }
+
+    /// Why keys are fetched.
+    private enum Reason: Hashable, Sendable {
+        /// What is known has grown old, or nothing is known.
+        case age
+        /// A token names a key that is not known.
+        case unknownKey
     }
 
     struct Limits: Sendable {
@@ -20,7 +30,7 @@ final class KeySetCache<Key: VerificationKey>: Sendable {
     }
 
     private let state = Locked(State())
-    private let flights = SingleFlight<String, Bool>()
+    private let flights = SingleFlight<Reason, Bool>()
     private let limits: Limits
     private let source: @Sendable () async throws -> [StrictJSON]
     private let logger: Logger
@@ -39,34 +49,41 @@ final class KeySetCache<Key: VerificationKey>: Sendable {
     ///
     /// - Throws: 503 when nothing was ever fetched.
     func key(_ id: String) async throws(APIError) -> Key? {
+        let asked = ContinuousClock.Instant.now
         let (known, isFresh) = self.state.withLock { state in
             (state.keys[id], state.freshUntil.map { $0 > .now } ?? false)
         }
         if let known, isFresh {
             return known
         }
-        if self.mayFetch() {
-            await self.refresh()
+        if !isFresh {
+            await self.refresh(because: .age)
         }
-        let (key, isEmpty) = self.state.withLock { ($0.keys[id], $0.keys.isEmpty) }
+        let (key, isEmpty, begin) = self.state.withLock { ($0.keys[id], $0.keys.isEmpty, $0.lastBegin) }
         guard !isEmpty else { throw .unavailable() }
-        return key
+        // What was fetched after the token had come has every key that may have signed it.
+        if key != nil || begin.map({ $0 >= asked }) == true {
+            return key
+        }
+        await self.refresh(because: .unknownKey)
+        return self.state.withLock { $0.keys[id] }
     }
 
-    private func mayFetch() -> Bool {
+    private func mayFetch(because reason: Reason) -> Bool {
         self.state.withLock { state in
             // While nothing is known, the pause is short: a service that starts before its identity provider.
             let pause = state.keys.isEmpty ? Duration.milliseconds(250) : self.limits.pauseBetweenFetches
-            return state.lastAttempt.map { $0.advanced(by: pause) <= .now } ?? true
+            return state.lastAttempts[reason].map { $0.advanced(by: pause) <= .now } ?? true
         }
     }
 
-    private func refresh() async {
+    private func refresh(because reason: Reason) async {
+        guard self.mayFetch(because: reason) else { return }
         do {
-            _ = try await self.flights.value(for: "keys") {
+            _ = try await self.flights.value(for: reason) {
                 // Somebody else may have fetched while we waited for our turn.
-                guard self.mayFetch() else { return false }
-                try await self.fetch()
+                guard self.mayFetch(because: reason) else { return false }
+                try await self.fetch(because: reason)
                 return true
             }
         } catch {
@@ -77,8 +94,9 @@ final class KeySetCache<Key: VerificationKey>: Sendable {
         }
     }
 
-    private func fetch() async throws {
-        defer { self.state.withLock { $0.lastAttempt = .now } }
+    private func fetch(because reason: Reason) async throws {
+        let begin = ContinuousClock.Instant.now
+        defer { self.state.withLock { $0.lastAttempts[reason] = .now } }
         var keys: [String: Key] = [:]
         for jwk in try await self.source() {
             guard let id = jwk["kid"]?.string, let key = await Key(jwk: jwk) else { continue }
@@ -87,8 +105,11 @@ final class KeySetCache<Key: VerificationKey>: Sendable {
         guard !keys.isEmpty else { throw JSONWebKeySet.Unavailable() }
         let found = keys
         self.state.withLock { state in
+            // An older document that comes late knows nothing of keys published since.
+            guard state.lastBegin.map({ $0 <= begin }) ?? true else { return }
             state.keys = found
             state.freshUntil = .now.advanced(by: self.limits.lifetime)
+            state.lastBegin = begin
         }
     }
 }
