@@ -6,14 +6,13 @@ struct AccountConfiguration: Sendable {
     let anchorKey: String
 
     static let anchorURLSetting = SettingKey("ANCHOR_BASE_URL", .url(["http", "https"]), "the provider's API")
-    static let anchorKeySetting = SettingKey("ANCHOR_API_KEY", .text, secret: true, "the provider's API key")
 
     /// All settings of account's own.
-    static let keys = [Self.anchorURLSetting, Self.anchorKeySetting]
+    static let keys = [Self.anchorURLSetting, .anchorKey]
 
     /// Reads them.
     init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.anchorURL = try reader.text(Self.anchorURLSetting)
-        self.anchorKey = try reader.text(Self.anchorKeySetting)
+        self.anchorKey = try reader.secrets(.anchorKey).current
     }
 }

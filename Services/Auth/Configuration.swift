@@ -8,8 +8,8 @@ struct AuthConfiguration: Sendable {
     let masterKeys: MasterKeyRing
     let signer: ApprovalSigner
     let pepper: DataKey?
-    /// Keys the hashes of requests.
-    let fingerprints: BlindIndex
+    /// Key the hashes of requests, the one in use first.
+    let fingerprints: [BlindIndex]
 
     /// Of the webhook that Clerk sends, several while one is being replaced.
     let webhookSecrets: [SvixSecret]
@@ -57,21 +57,22 @@ struct AuthConfiguration: Sendable {
     init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.masterKeys = try Self.masterKeys(reader)
         let signingKeys = try Self.signingKeys(reader)
-        guard let signer = ApprovalSigner(signingKeys), let first = signingKeys.first else {
+        guard let signer = ApprovalSigner(signingKeys) else {
             throw SettingsReader.problem(Self.signingKeySetting, "must hold at least one key")
         }
         self.signer = signer
         self.pepper = try Self.pepper(reader)
-        self.fingerprints = try Self.fingerprints(first)
+        var fingerprints: [BlindIndex] = []
+        for key in signingKeys { fingerprints.append(try Self.fingerprints(key)) }
+        self.fingerprints = fingerprints
         self.webhookSecrets = try Self.webhookSecrets(reader)
         let days = try reader.integer(Self.retentionSetting)
         self.profileRetention = .seconds(24 * 60 * 60 * days)
     }
 
     private static func webhookSecrets(_ reader: SettingsReader) throws(ConfigurationProblem) -> [SvixSecret] {
-        _ = try reader.text(Self.webhookSecretSetting)
         var secrets: [SvixSecret] = []
-        for text in try reader.list(Self.webhookSecretSetting) {
+        for text in try reader.secrets(Self.webhookSecretSetting).all {
             guard let secret = try? SvixSecret(text: text) else {
                 throw SettingsReader.problem(
                     Self.webhookSecretSetting,
@@ -80,7 +81,6 @@ struct AuthConfiguration: Sendable {
             }
             secrets.append(secret)
         }
-        guard !secrets.isEmpty else { throw SettingsReader.problem(Self.webhookSecretSetting, "not set") }
         return secrets
     }
 
@@ -97,7 +97,7 @@ struct AuthConfiguration: Sendable {
         _ reader: SettingsReader
     ) throws(ConfigurationProblem) -> [P256.Signing.PrivateKey] {
         var keys: [P256.Signing.PrivateKey] = []
-        for part in try reader.list(Self.signingKeySetting) {
+        for part in try reader.secrets(Self.signingKeySetting).all {
             guard let key = Self.signingKey(part) else {
                 throw SettingsReader.problem(Self.signingKeySetting, "key \(keys.count + 1) is not a P-256 private key")
             }
@@ -123,8 +123,8 @@ struct AuthConfiguration: Sendable {
         return key
     }
 
-    /// Derived, so that there is no further secret to keep: after a rotation, keys of requests from before it read as
-    /// used for another request, which refuses and repeats nothing.
+    /// Derived, so that there is no further secret to keep: once a signing key is gone, idempotency keys from its time read
+    /// as used for another request, which refuses and repeats nothing.
     private static func fingerprints(_ key: P256.Signing.PrivateKey) throws(ConfigurationProblem) -> BlindIndex {
         let secret = SymmetricKey(data: key.rawRepresentation)
         let code = HMAC<SHA256>.authenticationCode(for: Array("transfa-auth-fingerprints-1".utf8), using: secret)

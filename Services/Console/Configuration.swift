@@ -24,7 +24,7 @@ struct ConsoleConfiguration: Sendable {
         .list,
         optional: true,
         secret: true,
-        "who may sign in to the page: name:SHA-256 of the token in hexadecimal, of each operator"
+        "who may sign in to the page: name:SHA-256 of the token in hexadecimal; several of one name while it is replaced"
     )
     static let roleSetting = SettingKey(
         "OPERATOR_ROLE",
@@ -52,10 +52,10 @@ struct ConsoleConfiguration: Sendable {
     )
     static let tokenSetting = SettingKey(
         "SERVICES_INTERNAL_TOKEN",
-        .text,
+        .list,
         optional: true,
         secret: true,
-        "bearer token of the services' internal ports; INTERNAL_TOKEN if not set"
+        "bearer token of the services' internal ports, the first of several; INTERNAL_TOKEN if not set"
     )
 
     /// The setting with the internal port of a service.
@@ -79,14 +79,14 @@ struct ConsoleConfiguration: Sendable {
     init(_ reader: SettingsReader, ownToken: String) throws(ConfigurationProblem) {
         self.retention = try reader.integer(Self.retentionSetting)
         self.readsLog = try reader.flag(Self.readsLogSetting)
-        self.token = try reader.optionalText(Self.tokenSetting) ?? ownToken
+        self.token = try reader.optionalSecrets(Self.tokenSetting)?.current ?? ownToken
         let operators = try reader.list(Self.operatorsSetting)
         do throws(OperatorTokens.Malformed) {
             self.operators = try OperatorTokens(operators)
         } catch {
             throw SettingsReader.problem(
                 Self.operatorsSetting,
-                "must be name:64 hexadecimal digits, separated by commas, each name and token once"
+                "must be name:64 hexadecimal digits, separated by commas, each token once, each name written one way"
             )
         }
         self.operatorRole = try Self.role(reader)

@@ -29,7 +29,7 @@ struct ConsoleParts {
         self.host = host
         self.configuration = try ConsoleConfiguration(
             host.settings.reader,
-            ownToken: host.settings.internalServer.token
+            ownToken: host.settings.internalServer.tokens.current
         )
         self.log = ArchiveLog(host.logger)
         self.ports = ServiceCaller(

@@ -13,7 +13,6 @@ struct CustomerConfiguration: Sendable {
     let index: BlindIndex
 
     static let anchorURLSetting = SettingKey("ANCHOR_BASE_URL", .url(["http", "https"]), "the provider's API")
-    static let anchorKeySetting = SettingKey("ANCHOR_API_KEY", .text, secret: true, "the provider's API key")
     static let indexKeySetting = SettingKey(
         "BLIND_INDEX_KEY",
         .text,
@@ -23,12 +22,12 @@ struct CustomerConfiguration: Sendable {
 
     /// All settings of customer's own.
     static let keys =
-        [Self.anchorURLSetting, Self.anchorKeySetting, Self.indexKeySetting, .publicLink] + ImageStoreSettings.keys
+        [Self.anchorURLSetting, .anchorKey, Self.indexKeySetting, .publicLink] + ImageStoreSettings.keys
 
     /// Reads them.
     init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.anchorURL = try reader.text(Self.anchorURLSetting)
-        self.anchorKey = try reader.text(Self.anchorKeySetting)
+        self.anchorKey = try reader.secrets(.anchorKey).current
         self.linkBase = try reader.text(.publicLink)
         let text = try reader.text(Self.indexKeySetting)
         guard let bytes = Data(base64Encoded: text), let index = try? BlindIndex(key: bytes) else {

@@ -135,7 +135,7 @@ struct CustomerParts {
         let once = ChangeOnce(
             executor: self.host.idempotency(),
             database: requests,
-            hashingWith: self.configuration.index
+            hashingWith: [self.configuration.index]
         )
         let router = self.host.router()
         let group = router.group().add(middleware: self.host.authentication())

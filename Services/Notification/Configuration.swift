@@ -5,7 +5,7 @@ struct NotificationConfiguration: Sendable {
     let anchorURL: String
     let anchorKey: String
     /// Those in force: several while one is being replaced.
-    let webhookTokens: [String]
+    let webhookTokens: SecretList
     /// Nil: nothing is pushed.
     let push: APNsConfiguration?
     /// How long messages are kept.
@@ -14,7 +14,6 @@ struct NotificationConfiguration: Sendable {
     let streams: Int
 
     static let anchorURLSetting = SettingKey("ANCHOR_BASE_URL", .url(["http", "https"]), "the provider's API")
-    static let anchorKeySetting = SettingKey("ANCHOR_API_KEY", .text, secret: true, "the provider's API key")
     static let webhookTokenSetting = SettingKey(
         "ANCHOR_WEBHOOK_TOKEN",
         .list,
@@ -37,19 +36,16 @@ struct NotificationConfiguration: Sendable {
 
     /// All settings of notification's own.
     static let keys =
-        [Self.anchorURLSetting, Self.anchorKeySetting, Self.webhookTokenSetting, Self.retentionSetting]
+        [Self.anchorURLSetting, .anchorKey, Self.webhookTokenSetting, Self.retentionSetting]
         + [Self.streamsSetting] + APNsConfiguration.keys
 
     /// Reads them.
     init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.anchorURL = try reader.text(Self.anchorURLSetting)
-        self.anchorKey = try reader.text(Self.anchorKeySetting)
-        self.webhookTokens = try reader.list(Self.webhookTokenSetting)
+        self.anchorKey = try reader.secrets(.anchorKey).current
+        self.webhookTokens = try reader.secrets(Self.webhookTokenSetting)
         self.push = try APNsConfiguration.read(reader)
         self.retention = .seconds(try reader.integer(Self.retentionSetting) * 86_400)
         self.streams = try reader.integer(Self.streamsSetting)
-        guard !self.webhookTokens.isEmpty else {
-            throw SettingsReader.problem(Self.webhookTokenSetting, "must hold at least one token")
-        }
     }
 }

@@ -63,7 +63,7 @@ struct NotificationParts {
         )
         let router = self.host.router()
         WebhookController(
-            tokens: self.configuration.webhookTokens,
+            tokens: self.configuration.webhookTokens.all,
             lane: lane,
             metrics: WebhookMetrics(self.host.metrics)
         ).add(to: router)

@@ -10,7 +10,6 @@ struct TransactionConfiguration: Sendable {
     let linkBase: String
 
     static let anchorURLSetting = SettingKey("ANCHOR_BASE_URL", .url(["http", "https"]), "the provider's API")
-    static let anchorKeySetting = SettingKey("ANCHOR_API_KEY", .text, secret: true, "the provider's API key")
 
     static let poolAccountSetting = SettingKey(
         "ANCHOR_POOL_ACCOUNT_ID",
@@ -20,12 +19,12 @@ struct TransactionConfiguration: Sendable {
 
     /// All settings of transaction's own.
     static let keys =
-        [Self.anchorURLSetting, Self.anchorKeySetting, Self.poolAccountSetting, .publicLink] + ImageStoreSettings.keys
+        [Self.anchorURLSetting, .anchorKey, Self.poolAccountSetting, .publicLink] + ImageStoreSettings.keys
 
     /// Reads them.
     init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.anchorURL = try reader.text(Self.anchorURLSetting)
-        self.anchorKey = try reader.text(Self.anchorKeySetting)
+        self.anchorKey = try reader.secrets(.anchorKey).current
         self.poolAccount = try reader.text(Self.poolAccountSetting)
         self.linkBase = try reader.text(.publicLink)
     }

@@ -1,6 +1,8 @@
 import Crypto
 import Foundation
 import HTTPTypes
+import Primitives
+import Sealing
 import Testing
 
 @testable import ServiceKit
@@ -47,6 +49,37 @@ struct IdempotencyKeyTests {
         var dumped = ""
         dump(hash, to: &dumped)
         #expect("\(hash)" == "KeyedHash([redacted])" && dumped.contains("[redacted]") && !dumped.contains("key"))
+    }
+
+    @Test("a request is the same one on every replica while the key of its hash is being replaced")
+    func replacedKey() throws {
+        let old = try BlindIndex(key: Array(repeating: 1, count: 32))
+        let new = try BlindIndex(key: Array(repeating: 2, count: 32))
+        let scope = { (body: [UInt8], indexes: [BlindIndex]) in
+            IdempotencyScope(
+                user: UserID(UUID()),
+                route: "PUT /pin",
+                key: try #require(IdempotencyKey("k")),
+                fingerprint: RequestFingerprint(method: "PUT", path: "/pin", body: body)
+            ).hashed(with: indexes)
+        }
+        for (writer, reader) in [([old, new], [new, old]), ([new, old], [old, new]), ([old], [new, old])] {
+            let answer = StoredAnswer(APIResponse(.ok, body: []), for: try scope([1], writer))
+            #expect(try answer.replay(for: try scope([1], reader)).status == .ok)
+            #expect(throws: APIError.self) { try answer.replay(for: try scope([2], reader)) }
+        }
+        let answer = StoredAnswer(APIResponse(.ok, body: []), for: try scope([1], [old]))
+        #expect(throws: APIError.self) { try answer.replay(for: try scope([1], [new])) }
+        #expect(try scope([1], [old]).fingerprint != scope([1], []).fingerprint)
+    }
+
+    @Test("a keyed hash knows what it would have been under the other keys")
+    func former() {
+        let (first, second) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))
+        let hash = KeyedHash(first, others: [second])
+        #expect(hash("sesame") == KeyedHash(first)("sesame"))
+        #expect(hash.former("sesame") == [KeyedHash(second)("sesame")])
+        #expect(KeyedHash(first).former("sesame").isEmpty)
     }
 
     @Test("success and business refusals are final, the rest may end otherwise")

@@ -99,6 +99,25 @@ struct PagingTests {
         #expect(try seal("two").place(in: text, of: "list") == nil)
     }
 
+    @Test("while the token is being replaced, every replica takes the cursors of every other")
+    func replacedToken() throws {
+        let seal = { (tokens: String) in
+            let variables = plainVariables.merging(["INTERNAL_TOKEN": tokens]) { $1 }
+            let settings = try ServiceSettings(service: "one", needs: [], reader: SettingsReader(variables))
+            let keys = DerivedKeys(settings).keys(for: "cursors")
+            return CursorSeal(keys[0], others: Array(keys.dropFirst()))
+        }
+        let (old, new) = ("old-token-of-a-test", "new-token-of-a-test")
+        let text = try seal(old).text(of: [1, 2, 3], in: "list")
+        for tokens in ["\(old),\(new)", "\(new),\(old)"] {
+            #expect(try seal(tokens).place(in: text, of: "list") == [1, 2, 3])
+            let made = try seal(tokens).text(of: [4], in: "list")
+            #expect(try seal("\(old),\(new)").place(in: made, of: "list") == [4])
+            #expect(try seal("\(new),\(old)").place(in: made, of: "list") == [4])
+        }
+        #expect(try seal(new).place(in: text, of: "list") == nil)
+    }
+
     @Test(
         "a limit is a number within its bounds",
         arguments: ["0", "51", "-1", "x", "", "1.5", "99999999999999999999"]

@@ -64,6 +64,37 @@ struct SettingsTests {
         #expect(problem?.description.contains("s3cret") == false)
     }
 
+    @Test("while a token is being replaced the first one is sent and all are taken")
+    func replacedToken() throws {
+        let two = "one-token-of-a-test, other-token-of-a-test"
+        let settings = try settings(complete.merging(["INTERNAL_TOKEN": two, "AUTH_INTERNAL_TOKEN": two]) { $1 })
+        let tokens = settings.internalServer.tokens
+        #expect(tokens.current == "one-token-of-a-test" && settings.auth.token == tokens.current)
+        for token in tokens.all { #expect(tokens.contains(token)) }
+        for token in ["", two, "one-token-of-a-tesT", "one-token-of-a-test,other-token-of-a-test"] {
+            #expect(!tokens.contains(token))
+        }
+        var dumped = ""
+        dump(tokens, to: &dumped)
+        #expect(!dumped.contains("token-of-a-test") && !"\(tokens)".contains("token-of-a-test"))
+    }
+
+    @Test(
+        "a list of secrets with a mistake stops the start with its name, and shows none of them",
+        arguments: [
+            ("s3cret-long-enough-1,", "number 2 must have 16 characters or more"),
+            (",s3cret-long-enough-1", "number 1 must have 16 characters or more"),
+            ("s3cret-long-enough-1,s3cret", "number 2 must have 16 characters or more"),
+            ("s3cret-long-enough-1, s3cret-long-enough-1", "has the same secret twice"),
+        ]
+    )
+    func secrets(text: String, reason: String) {
+        let problem = #expect(throws: ConfigurationProblem.self) {
+            try settings(complete.merging(["INTERNAL_TOKEN": text]) { $1 })
+        }
+        #expect(problem == ConfigurationProblem(variable: "INTERNAL_TOKEN", reason: reason))
+    }
+
     @Test("parties must be named when they are required")
     func parties() {
         let variables = complete.merging(["CLERK_REQUIRE_AZP": "true"]) { $1 }

@@ -7,7 +7,7 @@ import ServiceKit
 /// Opens sessions of operators and knows them again: a session is a text that only this service can have signed.
 ///
 /// Nothing is stored, so every replica knows every session. It ends by itself, when its token is withdrawn or another role
-/// is asked for, and with `INTERNAL_TOKEN`.
+/// is asked for, and with the `INTERNAL_TOKEN` that it was opened under.
 struct SignIn: Sendable {
     /// A role that makes an operator of who has it.
     struct Role: Sendable {
@@ -75,23 +75,32 @@ struct SignIn: Sendable {
     }
 
     private func opened(_ session: OperatorSession) -> Opened {
-        let text = session.text
-        return Opened(
-            session: session,
-            cookie: "\(text).\(self.hash("console session \(text)"))",
-            guardWord: self.hash("console guard \(text)")
-        )
+        let (seal, word) = (Self.sealed(session.text), Self.guarded(session.text))
+        return self.opened(session, seal: self.hash(seal), guardWord: self.hash(word))
     }
+
+    private func opened(_ session: OperatorSession, seal: String, guardWord: String) -> Opened {
+        Opened(session: session, cookie: "\(session.text).\(seal)", guardWord: guardWord)
+    }
+
+    /// As it may have been opened by another replica, or before the key was replaced.
+    private func formerlyOpened(_ session: OperatorSession) -> [Opened] {
+        zip(self.hash.former(Self.sealed(session.text)), self.hash.former(Self.guarded(session.text)))
+            .map { self.opened(session, seal: $0, guardWord: $1) }
+    }
+
+    private static func sealed(_ text: String) -> String { "console session \(text)" }
+    private static func guarded(_ text: String) -> String { "console guard \(text)" }
 
     /// The session in a cookie; nil for any that is not good any more, or never was.
     func session(in cookie: String) -> Opened? {
         guard let dot = cookie.lastIndex(of: "."), let session = OperatorSession(text: cookie[..<dot]) else {
             return nil
         }
-        let opened = self.opened(session)
-        guard ConstantTime.equal(opened.cookie, cookie), session.expiresAt > self.clock.now, self.stands(session) else {
-            return nil
-        }
+        let candidates = [self.opened(session)] + self.formerlyOpened(session)
+        guard let opened = candidates.first(where: { ConstantTime.equal($0.cookie, cookie) }),
+            session.expiresAt > self.clock.now, self.stands(session)
+        else { return nil }
         return opened
     }
 

@@ -11,9 +11,10 @@ struct OperatorTokens: Sendable {
     /// Why a list is none.
     struct Malformed: Error {}
 
-    /// Reads `<name>:<SHA-256 of the token, hexadecimal>`; nobody has two tokens, and no two have one.
+    /// Reads `<name>:<SHA-256 of the token, hexadecimal>`; no two have one token, and who has two, because one is being
+    /// replaced, is still one.
     ///
-    /// Names that differ in case alone are one: who is two could approve what they proposed.
+    /// Names that differ in case alone are refused: who is two could approve what they proposed.
     init(_ entries: [String]) throws(Malformed) {
         var names: [String: String] = [:]
         for entry in entries {
@@ -21,7 +22,7 @@ struct OperatorTokens: Sendable {
             let name = String(entry[..<colon])
             let digest = entry[entry.index(after: colon)...].lowercased()
             guard OperatorSession.isName(name), digest.utf8.count == 64, Hex.decode(digest) != nil,
-                !names.values.contains(where: { $0.lowercased() == name.lowercased() }),
+                !names.values.contains(where: { $0 != name && $0.lowercased() == name.lowercased() }),
                 names.updateValue(name, forKey: digest) == nil
             else { throw Malformed() }
         }

@@ -59,7 +59,7 @@ struct AcceptPayment: Sendable {
         guard
             let stored = try await self.store.storedAnswer(user: scope.user, route: scope.route, key: scope.key.text)
         else { return nil }
-        guard stored.hash == scope.fingerprint.bytes else {
+        guard scope.isOfSameRequest(stored.hash) else {
             throw APIError.refused(
                 "idempotency_key_reused",
                 detail: "This idempotency key was used for a different request.",

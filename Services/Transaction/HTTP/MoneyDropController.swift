@@ -39,7 +39,8 @@ struct MoneyDropController: Sendable {
             request,
             context,
             quote: body.quoteID,
-            identifying: try self.identifying(body)
+            identifying: try self.identifying(body),
+            formerly: try self.formerly(body)
         ) {
             try await self.create(draft)
         }
@@ -47,9 +48,16 @@ struct MoneyDropController: Sendable {
 
     /// What tells the request from others, when it has a password: that itself is not to be found by trying.
     private func identifying(_ body: MoneyDropRequest) throws -> [UInt8]? {
-        guard let password = body.password else { return nil }
+        try body.password.map { try Self.text(of: body, withPassword: self.keyedHash($0)) }
+    }
+
+    private func formerly(_ body: MoneyDropRequest) throws -> [[UInt8]] {
+        try body.password.map { try self.keyedHash.former($0).map { try Self.text(of: body, withPassword: $0) } } ?? []
+    }
+
+    private static func text(of body: MoneyDropRequest, withPassword hash: String) throws -> [UInt8] {
         var hashed = body
-        hashed.password = self.keyedHash(password)
+        hashed.password = hash
         return Array(try APIResponse.encoder().encode(hashed))
     }
 
@@ -62,7 +70,8 @@ struct MoneyDropController: Sendable {
         try MoneyDropDraft.checkLength(ofOffered: password)
         let scope = try await request.idempotencyScope(
             context: context,
-            identifying: password.map { Array(self.keyedHash($0).utf8) }
+            identifying: password.map { Array(self.keyedHash($0).utf8) },
+            formerly: password.map { self.keyedHash.former($0).map { Array($0.utf8) } } ?? []
         )
         if let earlier = try await self.executor.storedAnswer(for: scope) { return earlier }
         let hash = try await self.claim.checkedHash(drop, by: user, password: password)

@@ -15,17 +15,26 @@ struct OrderDesk: Sendable {
     /// Accepts the order that `make` puts together once the approval is good.
     ///
     /// With the id of a quote it keeps to what that said. `identifying` is what makes two requests the same, when that is
-    /// not the whole body.
+    /// not the whole body, and `formerly` the same under keys that are being replaced.
     func take(
         _ request: Request,
         _ context: AppRequestContext,
         quote: String? = nil,
         identifying: [UInt8]? = nil,
+        formerly: [[UInt8]] = [],
         _ make: () async throws -> Order
     ) async throws -> APIResponse {
         try QuoteID.checkForm(quote)
         let sender = try context.requireIdentity().userID
-        let scope = try await request.idempotencyScope(context: context, identifying: identifying)
+        let scope = try await request.idempotencyScope(
+            context: context,
+            identifying: identifying,
+            formerly: formerly
+        )
+        // The database knows one hash of a request.
+        if !scope.former.isEmpty, let earlier = try await self.accept.earlierAnswer(scope) {
+            return Self.response(earlier)
+        }
         let approval: Approval
         do {
             approval = try await self.approvals.verify(request, context: context)

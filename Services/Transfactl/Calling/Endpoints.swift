@@ -1,3 +1,5 @@
+import Foundation
+
 /// Where everything answers, and the token for the internal ports.
 struct Endpoints: Sendable {
     private static let tokenVariable = "INTERNAL_TOKEN"
@@ -18,9 +20,12 @@ struct Endpoints: Sendable {
         self.environment = environment
     }
 
-    /// What the internal ports ask for.
+    /// What the internal ports ask for: the first of several, as services have them while one is being replaced.
     var internalToken: String {
-        get throws(Failure) { try self.value(Self.tokenVariable) }
+        get throws(Failure) {
+            let first = try self.value(Self.tokenVariable).split(separator: ",").first
+            return String(first ?? "").trimmingCharacters(in: .whitespaces)
+        }
     }
 
     /// The address without a slash at its end.

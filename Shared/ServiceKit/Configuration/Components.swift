@@ -30,17 +30,14 @@ public struct InternalSettings: Sendable {
     public let host: String
     /// The port; 0 picks a free one.
     public let port: Int
-    /// The bearer token of everything but health.
-    public let token: String
+    /// The bearer tokens of everything but health, several while one is being replaced.
+    public let tokens: SecretList
 
     /// Reads `INTERNAL_PORT`, `INTERNAL_HOST`, `INTERNAL_TOKEN`.
     public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.host = try reader.text(.internalHost)
         self.port = try reader.integer(.internalPort)
-        self.token = try reader.text(.internalToken)
-        guard self.token.utf8.count >= 16 else {
-            throw SettingsReader.problem(.internalToken, "must have 16 characters or more")
-        }
+        self.tokens = try reader.secrets(.internalToken, minimum: 16)
     }
 }
 
@@ -106,10 +103,10 @@ public struct AuthSettings: Sendable {
     public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         let url = try reader.text(.authInternalURL)
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
-        if let token = try reader.optionalText(.authInternalToken) {
-            self.token = token
+        if let tokens = try reader.optionalSecrets(.authInternalToken) {
+            self.token = tokens.current
         } else {
-            self.token = try reader.text(.internalToken)
+            self.token = try reader.secrets(.internalToken).current
         }
     }
 }

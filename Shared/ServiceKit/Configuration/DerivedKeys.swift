@@ -3,22 +3,29 @@ import Foundation
 
 /// Keys that all processes of a service know, and nobody else: derived from `INTERNAL_TOKEN`.
 ///
-/// For what may be lost when the token changes: counts of requests, cursors of lists, and whether a request with a secret
-/// in it is the same again.
+/// While a token is being replaced there is a key of each, and what was made with either is known again: cursors of lists,
+/// sessions on the operators' page, whether a request with a secret in it is the same again. What may be lost with a
+/// token, such as counts of requests, is made with the first one alone.
 struct DerivedKeys: Sendable {
-    private let secret: SymmetricKey
+    private let secrets: [SymmetricKey]
     private let service: String
 
     init(_ settings: ServiceSettings) {
-        self.secret = SymmetricKey(data: Data(settings.internalServer.token.utf8))
+        self.secrets = settings.internalServer.tokens.all.map { SymmetricKey(data: Data($0.utf8)) }
         self.service = settings.service
     }
 
-    func key(for purpose: String) -> SymmetricKey {
-        HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: self.secret,
-            info: Data("transfa \(self.service) \(purpose)".utf8),
-            outputByteCount: 32
-        )
+    /// The keys for a purpose, the one of the token in use first.
+    func keys(for purpose: String) -> [SymmetricKey] {
+        self.secrets.map {
+            HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: $0,
+                info: Data("transfa \(self.service) \(purpose)".utf8),
+                outputByteCount: 32
+            )
+        }
     }
+
+    /// The key of the token in use.
+    func key(for purpose: String) -> SymmetricKey { self.keys(for: purpose)[0] }
 }

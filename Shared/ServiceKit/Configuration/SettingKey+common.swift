@@ -26,9 +26,9 @@ extension SettingKey {
     )
     static let internalToken = SettingKey(
         "INTERNAL_TOKEN",
-        .text,
+        .list,
         secret: true,
-        "bearer token of the internal port, 16 characters or more"
+        "bearer token of the internal port, 16 characters or more; several while one is being replaced: all are taken"
     )
     static let databaseURL = SettingKey(
         "DATABASE_URL",
@@ -93,9 +93,16 @@ extension SettingKey {
     )
     static let authInternalToken = SettingKey(
         "AUTH_INTERNAL_TOKEN",
-        .text,
+        .list,
         secret: true,
-        "its bearer token; INTERNAL_TOKEN if not set"
+        "its bearer token, the first of several; INTERNAL_TOKEN if not set"
+    )
+    /// For services that call the provider.
+    public static let anchorKey = SettingKey(
+        "ANCHOR_API_KEY",
+        .list,
+        secret: true,
+        "the provider's API key; of several the first is sent"
     )
     /// For services that give links to people.
     public static let publicLink = SettingKey(

@@ -7,16 +7,17 @@ public struct ChangeOnce: Sendable {
     /// The handler role's.
     public let database: EventDatabase
     private let executor: IdempotentExecutor
-    private let index: BlindIndex?
+    private let indexes: [BlindIndex]
 
     /// Puts it together; the database is the handler role's.
     ///
-    /// With `index` what is kept of a request is a keyed hash: a plain one of a body with a BVN or an account number in
-    /// it could be searched for the number.
-    public init(executor: IdempotentExecutor, database: EventDatabase, hashingWith index: BlindIndex? = nil) {
+    /// With `indexes` what is kept of a request is a hash keyed by the first: a plain one of a body with a BVN or an
+    /// account number in it could be searched for the number. The others know what they have hashed, while a key is being
+    /// replaced.
+    public init(executor: IdempotentExecutor, database: EventDatabase, hashingWith indexes: [BlindIndex] = []) {
         self.executor = executor
         self.database = database
-        self.index = index
+        self.indexes = indexes
     }
 
     /// What was answered before under the same key; nil when nothing was, or there is no key.
@@ -49,6 +50,6 @@ public struct ChangeOnce: Sendable {
     ) async throws -> IdempotencyScope? {
         guard try request.idempotencyKey() != nil else { return nil }
         let scope = try await request.idempotencyScope(context: context, identifying: identifying)
-        return self.index.map { scope.hashed(with: $0) } ?? scope
+        return scope.hashed(with: self.indexes)
     }
 }

@@ -36,20 +36,41 @@ public struct IdempotencyScope: Hashable, Sendable {
     public let key: IdempotencyKey
     /// The request.
     public let fingerprint: RequestFingerprint
+    /// What the fingerprint of the same request is elsewhere, while a key that goes into it is being replaced.
+    public let former: [RequestFingerprint]
 
     /// Puts a scope together.
-    public init(user: UserID, route: String, key: IdempotencyKey, fingerprint: RequestFingerprint) {
+    public init(
+        user: UserID,
+        route: String,
+        key: IdempotencyKey,
+        fingerprint: RequestFingerprint,
+        former: [RequestFingerprint] = []
+    ) {
         self.user = user
         self.route = route
         self.key = key
         self.fingerprint = fingerprint
+        self.former = former
     }
 
-    /// The same with a keyed hash of the request.
-    func hashed(with index: BlindIndex) -> IdempotencyScope {
-        let keyed = index.index("request", Hex.encode(self.fingerprint.bytes))
-        let fingerprint = RequestFingerprint(bytes: Hex.decode(keyed) ?? [])
-        return IdempotencyScope(user: self.user, route: self.route, key: self.key, fingerprint: fingerprint)
+    /// Whether a stored hash is that of this request.
+    public func isOfSameRequest(_ hash: [UInt8]) -> Bool {
+        hash == self.fingerprint.bytes || self.former.contains { $0.bytes == hash }
+    }
+
+    /// The same with keyed hashes of the request; the first key is the one in use.
+    func hashed(with indexes: [BlindIndex]) -> IdempotencyScope {
+        let text = Hex.encode(self.fingerprint.bytes)
+        let hashes = indexes.map { RequestFingerprint(bytes: Hex.decode($0.index("request", text)) ?? []) }
+        guard let first = hashes.first else { return self }
+        return IdempotencyScope(
+            user: self.user,
+            route: self.route,
+            key: self.key,
+            fingerprint: first,
+            former: Array(hashes.dropFirst())
+        )
     }
 }
 
@@ -57,26 +78,25 @@ extension Request {
     /// The idempotency scope of an authenticated request; reads the body.
     ///
     /// `identifying` is what makes two requests the same, when that is not the whole body: a plain hash of a body with a
-    /// password in it could be searched for the password.
+    /// password in it could be searched for the password. `formerly` is the same under keys that are being replaced.
     ///
     /// - Throws: 400 without a key, 401 without an identity.
     public func idempotencyScope(
         context: AppRequestContext,
-        identifying: [UInt8]? = nil
+        identifying: [UInt8]? = nil,
+        formerly: [[UInt8]] = []
     ) async throws -> IdempotencyScope {
         let identity = try context.requireIdentity()
         let key = try self.requireIdempotencyKey()
         let body = try await self.rawBody(context: context)
         let path = self.uri.path
+        let fingerprint = { RequestFingerprint(method: self.method.rawValue, path: path, body: $0) }
         return IdempotencyScope(
             user: identity.userID,
             route: "\(self.method.rawValue) \(context.endpointPath ?? path)",
             key: key,
-            fingerprint: RequestFingerprint(
-                method: self.method.rawValue,
-                path: path,
-                body: identifying ?? body.bytes
-            )
+            fingerprint: fingerprint(identifying ?? body.bytes),
+            former: formerly.map(fingerprint)
         )
     }
 }

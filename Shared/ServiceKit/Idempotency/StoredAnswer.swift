@@ -26,7 +26,7 @@ struct StoredAnswer: Sendable, Equatable {
     ///
     /// - Throws: 422 `idempotency_key_reused` when the request is another one.
     func replay(for scope: IdempotencyScope) throws(APIError) -> APIResponse {
-        guard self.requestHash == scope.fingerprint.bytes else {
+        guard scope.isOfSameRequest(self.requestHash) else {
             throw .refused(
                 "idempotency_key_reused",
                 detail: "The key was used for another request.",

@@ -7,7 +7,7 @@ import Primitives
 enum InternalRoutes {
     static func add(
         to router: Router<AppRequestContext>,
-        token: String,
+        tokens: SecretList,
         readiness: Readiness,
         metrics: PrometheusRegistry,
         own: (RouterGroup<AppRequestContext>) -> Void
@@ -17,7 +17,7 @@ enum InternalRoutes {
             let report = await readiness.report()
             return Self.json(report.isReady ? .ok : .serviceUnavailable, Self.text(of: report))
         }
-        let closed = router.group().add(middleware: InternalTokenMiddleware(token: token))
+        let closed = router.group().add(middleware: InternalTokenMiddleware(tokens: tokens))
         closed.get("/metrics") { _, _ in
             Response(
                 status: .ok,

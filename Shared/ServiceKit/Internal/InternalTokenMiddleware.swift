@@ -1,10 +1,9 @@
 import HTTPTypes
 import Hummingbird
-import Sealing
 
-/// Lets only the holder of the internal token through, in constant time.
+/// Lets only the holder of an internal token through, in constant time.
 struct InternalTokenMiddleware: RouterMiddleware {
-    private let token: [UInt8]
+    private let tokens: SecretList
 
     private static let refusal: APIError = {
         var error = APIError.unauthenticated
@@ -12,8 +11,8 @@ struct InternalTokenMiddleware: RouterMiddleware {
         return error
     }()
 
-    init(token: String) {
-        self.token = Array(token.utf8)
+    init(tokens: SecretList) {
+        self.tokens = tokens
     }
 
     func handle(
@@ -21,8 +20,7 @@ struct InternalTokenMiddleware: RouterMiddleware {
         context: AppRequestContext,
         next: @concurrent (Request, AppRequestContext) async throws -> Response
     ) async throws -> Response {
-        guard let sent = AuthenticationMiddleware.bearerToken(of: request),
-            ConstantTime.equal(Array(sent.utf8), self.token)
+        guard let sent = AuthenticationMiddleware.bearerToken(of: request), self.tokens.contains(sent)
         else { throw Self.refusal }
         return try await next(request, context)
     }

@@ -122,7 +122,7 @@ extension ServiceHost {
         let listing = RouteListing(public: parts.publicRoutes, page: parts.page)
         InternalRoutes.add(
             to: router,
-            token: self.settings.internalServer.token,
+            tokens: self.settings.internalServer.tokens,
             readiness: self.readiness,
             metrics: self.metrics
         ) { group in

@@ -67,8 +67,9 @@ public struct ServiceHost: Sendable {
         let redis = try ServiceClients.redis(settings, logger)
         self.redisOrNone = redis
         let secrets = DerivedKeys(settings)
-        self.cursors = CursorSeal(secrets.key(for: "cursors"))
-        self.keyedHash = KeyedHash(secrets.key(for: "secrets in requests"))
+        let (cursors, requests) = (secrets.keys(for: "cursors"), secrets.keys(for: "secrets in requests"))
+        self.cursors = CursorSeal(cursors[0], others: Array(cursors.dropFirst()))
+        self.keyedHash = KeyedHash(requests[0], others: Array(requests.dropFirst()))
         self.limiter = RateLimiter(
             settings: settings.http.rateLimits,
             shared: redis.map {

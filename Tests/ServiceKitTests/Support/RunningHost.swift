@@ -67,7 +67,7 @@ struct RunningHost: Sendable {
 
     /// Asks the internal port with its token.
     func inside(_ method: HTTPMethod, _ path: String, body: String? = nil) async throws -> Answer {
-        let token = self.host.settings.internalServer.token
+        let token = self.host.settings.internalServer.tokens.current
         return try await self.send(
             method,
             self.internalURL + path,

@@ -160,8 +160,9 @@ class Suite:
                 yield from (dataclasses.replace(setting, name=name.upper() + tail) for name in self.services)
             else:
                 yield setting
-        if re.search(r"[\[,] ?\.publicLink\b", text):
-            yield self._common[0]["publicLink"]
+        for name in ("publicLink", "anchorKey"):
+            if re.search(rf"[\[,] ?\.{name}\b", text):
+                yield self._common[0][name]
         if "ImageStoreSettings.keys" in text:
             yield from (setting for _, setting in _settings_in(self._text(PICTURES)))
 

@@ -259,11 +259,14 @@ def runbooks_belong_to_alerts(deployment):
         if name not in deployment.runbooks:
             yield f"{name} has no runbook"
     listed = (deployment.root / "deploy/runbooks/README.md").read_text()
+    procedures = listed.partition("\n## Procedures\n")[2]
     for name, text in deployment.runbooks.items():
-        if name not in deployment.alerts:
-            yield f"{name}.md belongs to no alert"
         if not text.startswith(f"# {name}: "):
             yield f"{name}.md does not begin with its name"
+        if f"({name}.md)" in procedures:
+            continue
+        if name not in deployment.alerts:
+            yield f"{name}.md belongs to no alert and is no procedure"
         places = [text.find(section) for section in SECTIONS]
         if min(places) < 0 or places != sorted(places):
             yield f"{name}.md does not have the sections {', '.join(SECTIONS)}"
@@ -315,7 +318,7 @@ def runbooks_name_real_commands(deployment):
                 yield f"{name}.md: transfactl {words[0]} has no command {words[1] if len(words) > 1 else ''}"
             elif words[0] == "reconcile" and len(words) > 1 and words[1] not in tree["reconcile"]:
                 yield f"{name}.md: transfactl reconcile has no command {words[1]}"
-        for option in set(re.findall(r"`[^`]*?--([a-z-]+)", text)):
+        for option in set(re.findall(r"`[^`]*?--([a-z][a-z-]*)", text)):
             variable = re.sub(r"-(\w)", lambda match: match[1].upper(), option)
             if f"var {variable}" not in sources and f'customLong("{option}")' not in sources:
                 yield f"{name}.md: transfactl has no option --{option}"
