@@ -8,11 +8,15 @@ struct Replica: Sendable {
 }
 
 extension RunningSuite {
-    /// Runs `body` while a second process of a service serves and works beside the suite's own.
-    func withReplica<Result>(of name: String, _ body: (Replica) async throws -> Result) async throws -> Result {
+    /// Runs `body` while a second process of a service, with `extra` variables, serves and works beside the suite's own.
+    func withReplica<Result>(
+        of name: String,
+        extra: [String: String] = [:],
+        _ body: (Replica) async throws -> Result
+    ) async throws -> Result {
         let port = try freePort()
         let internalPort = try freePort()
-        let process = try await self.startReplica(of: name, port: port, internalPort: internalPort)
+        let process = try await self.startReplica(of: name, port: port, internalPort: internalPort, extra: extra)
         let replica = Replica(url: "http://127.0.0.1:\(port)", process: process)
         do {
             try await eventually("the replica to be ready", within: .seconds(60), every: .milliseconds(50)) {

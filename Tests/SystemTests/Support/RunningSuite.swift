@@ -160,9 +160,14 @@ final class RunningSuite: Sendable {
         return process
     }
 
-    /// Starts a second process of a service, whose servers listen at these ports.
-    func startReplica(of name: String, port: Int, internalPort: Int) async throws -> any SuiteProcess {
-        try await self.host.startReplica(of: name, port: port, internalPort: internalPort)
+    /// Starts a second process of a service with `extra` variables, whose servers listen at these ports.
+    func startReplica(
+        of name: String,
+        port: Int,
+        internalPort: Int,
+        extra: [String: String]
+    ) async throws -> any SuiteProcess {
+        try await self.host.startReplica(of: name, port: port, internalPort: internalPort, extra: extra)
     }
 
     /// The processes of all services by name.

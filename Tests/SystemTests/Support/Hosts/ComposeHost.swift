@@ -23,10 +23,16 @@ struct ComposeHost: SuiteHost {
         return try await ContainerProcess(container, of: self.docker, log: "\(Scratch.directory)/\(name).log")
     }
 
-    func startReplica(of name: String, port: Int, internalPort: Int) async throws -> any SuiteProcess {
+    func startReplica(
+        of name: String,
+        port: Int,
+        internalPort: Int,
+        extra: [String: String]
+    ) async throws -> any SuiteProcess {
         let container = "\(self.project)_\(name)_replica_\(port)"
         let ports = ["127.0.0.1:\(port):8080", "127.0.0.1:\(internalPort):9080"].flatMap { ["--publish", $0] }
-        try await self.docker.compose(["run", "--detach", "--no-deps", "--name", container] + ports + [name])
+        let options = ports + extra.flatMap { ["-e", "\($0)=\($1)"] }
+        try await self.docker.compose(["run", "--detach", "--no-deps", "--name", container] + options + [name])
         let log = "\(Scratch.directory)/\(name)-replica-\(port).log"
         return try await ContainerProcess(container, of: self.docker, log: log)
     }

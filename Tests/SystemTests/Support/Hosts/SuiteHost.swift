@@ -11,8 +11,13 @@ protocol SuiteHost: Sendable {
     /// Starts a service with `extra` variables.
     func start(_ name: String, extra: [String: String]) async throws -> any SuiteProcess
 
-    /// Starts a second process of a service, whose servers listen at these ports of this machine.
-    func startReplica(of name: String, port: Int, internalPort: Int) async throws -> any SuiteProcess
+    /// Starts a second process of a service with `extra` variables, whose servers listen at these ports of this machine.
+    func startReplica(
+        of name: String,
+        port: Int,
+        internalPort: Int,
+        extra: [String: String]
+    ) async throws -> any SuiteProcess
 }
 
 /// Services as processes of this machine, as they were built with the tests.
@@ -39,8 +44,13 @@ struct ProcessHost: SuiteHost {
         return try ChildProcess(try Repository.product(name), environment: variables, log: log)
     }
 
-    func startReplica(of name: String, port: Int, internalPort: Int) async throws -> any SuiteProcess {
-        var variables = self.environment.variables(of: name)
+    func startReplica(
+        of name: String,
+        port: Int,
+        internalPort: Int,
+        extra: [String: String]
+    ) async throws -> any SuiteProcess {
+        var variables = self.environment.variables(of: name).merging(extra) { $1 }
         variables["PORT"] = "\(port)"
         variables["INTERNAL_PORT"] = "\(internalPort)"
         let log = "\(Scratch.directory)/\(name)-replica-\(port).log"
