@@ -33,6 +33,11 @@ class Composed:
     def certificate(self):
         return self.settings["COMPOSE_SECRETS"] + "/gateway.pem"
 
+    @property
+    def internal_token(self):
+        """The first of several, as services have them while one is being replaced."""
+        return self.settings["INTERNAL_TOKEN"].split(",")[0]
+
     def port(self, name):
         return int(self.settings[f"{name.upper()}_PORT"])
 
@@ -41,7 +46,7 @@ class Composed:
 
     def operate(self, service, path):
         url = f"http://127.0.0.1:{self.port(service + '_internal')}{path}"
-        return self.send("GET", url, headers={"Authorization": f"Bearer {self.settings['INTERNAL_TOKEN']}"}).json()
+        return self.send("GET", url, headers={"Authorization": f"Bearer {self.internal_token}"}).json()
 
     def gateway(self, person, method, path, body=None, wanted=(200, 201, 202, 204)):
         """In a person's name, by the one door from outside."""

@@ -11,6 +11,7 @@ import ssl
 import sys
 import threading
 import time
+import typing
 import uuid
 
 from composed import Composed, approval
@@ -26,6 +27,17 @@ SHARE_OF_PAYMENTS = 0.2
 CONSOLE = ("/console", 200)
 THREADS = 24
 PATIENCE = 20
+
+
+class Ask(typing.NamedTuple):
+    """A request, the status that is wanted, and what is done with the answer."""
+
+    method: str
+    path: str
+    wanted: int = 200
+    headers: dict = {}
+    data: bytes | None = None
+    then: typing.Callable | None = None
 
 
 class Load:
@@ -74,7 +86,7 @@ class Load:
 
     def ask(self, connection, chance):
         """One request; whether the connection can be used again."""
-        method, path, wanted, headers, data = self.request(chance)
+        method, path, wanted, headers, data, then = self.request(chance)
         asked = time.monotonic()
         try:
             connection.request(method, path, body=data, headers=headers)
@@ -85,22 +97,27 @@ class Load:
             return False
         problem = None if answer.status == wanted else f"{answer.status} {body[:200].decode(errors='replace')}"
         self.note(method, path, asked, problem, body)
+        if then and problem is None:
+            then(body)
         return not answer.will_close
 
     def request(self, chance):
         if chance.random() < SHARE_OF_PAYMENTS:
             payer, payee = chance.sample(self.people, 2)
             data = json.dumps({"recipient_username": payee["username"], "amount": chance.randint(1, 50)}).encode()
-            headers = self.headers(payer) | {
-                "Content-Type": "application/json",
-                "Idempotency-Key": str(uuid.uuid4()),
-                "Transfa-Approval": approval(payer, "POST", PAYMENT, data),
-            }
-            return "POST", PAYMENT, 202, headers, data
+            return self.payment(payer, data, approval(payer, "POST", PAYMENT, data))
         path = chance.choice(READS + (CONSOLE[0],))
         if path == CONSOLE[0]:
-            return "GET", path, CONSOLE[1], {}, None
-        return "GET", path, 200, self.headers(chance.choice(self.people)), None
+            return Ask("GET", path, CONSOLE[1])
+        return Ask("GET", path, headers=self.headers(chance.choice(self.people)))
+
+    def payment(self, payer, data, approval):
+        headers = self.headers(payer) | {
+            "Content-Type": "application/json",
+            "Idempotency-Key": str(uuid.uuid4()),
+            "Transfa-Approval": approval,
+        }
+        return Ask("POST", PAYMENT, 202, headers, data)
 
     def headers(self, person):
         return {"Authorization": f"Bearer {self.suite.token(person)}"}
@@ -110,11 +127,11 @@ class Load:
         with self.lock:
             self.sent += 1
             self.slowest = max(self.slowest, took)
-            if method == "POST":
+            if path == PAYMENT:
                 self.payments += 1
             if problem is not None:
                 self.failures.append(f"{time.strftime('%H:%M:%S')} {method} {path} after {took:.2f} s: {problem}")
-            elif method == "POST":
+            elif path == PAYMENT:
                 self.accepted.append(json.loads(body)["transaction_id"])
 
     def report(self):
