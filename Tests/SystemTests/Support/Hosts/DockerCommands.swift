@@ -19,12 +19,16 @@ struct DockerCommands: Sendable {
     }
 
     /// Runs a command of Compose, with more files if some are named.
+    ///
+    /// One at a time: Compose looks at all containers of its project, and fails when another one removes one meanwhile.
     @discardableResult
     func compose(_ words: [String], with files: [String] = []) async throws -> String {
-        let line = self.compose.dropFirst() + files.flatMap { ["-f", $0] } + words
-        return try await Command.run(self.compose[0], Array(line), environment: self.environment)
+        let line = [Self.lock] + self.compose + files.flatMap { ["-f", $0] } + words
+        return try await Command.run("flock", line, environment: self.environment, within: .seconds(300))
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
+
+    private static var lock: String { "\(Scratch.directory)/compose.lock" }
 
     /// The container of a service.
     func container(of service: String) async throws -> String {
