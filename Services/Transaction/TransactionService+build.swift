@@ -34,7 +34,7 @@ struct TransactionParts {
             MessagingRuntime.Plan(
                 handlers: TransactionHandlers.make(ReadModelStore(), forget: self.host.dataKeys.forget),
                 jobs: self.jobs(work),
-                schedules: TransactionSchedules.all(self.reconciliation)
+                schedules: TransactionSchedules.all(self.reconciliation, self.recoveries)
             )
         }
         let store = AcceptanceStore(client: self.host.handlers)
@@ -57,6 +57,7 @@ struct TransactionParts {
                     registry: self.host.metrics,
                     logger: self.host.logger
                 ),
+                RecoveryMetrics(store: self.recoveries, registry: self.host.metrics, logger: self.host.logger),
                 DisputeMetrics(store: self.disputes, registry: self.host.metrics, logger: self.host.logger),
             ]
         ) {
@@ -65,6 +66,7 @@ struct TransactionParts {
             SignalController(store: SignalStore(), database: messaging.work).add(to: $0)
             BankHealthController(store: BankHealthStore(client: self.host.workers)).add(to: $0)
             ReconciliationController(store: self.reconciliation, database: messaging.work).add(to: $0)
+            RecoveryController(store: self.recoveries, database: messaging.work).add(to: $0)
             SuspenseController(
                 store: SuspenseStore(client: self.host.workers),
                 database: messaging.work,
@@ -88,6 +90,10 @@ struct TransactionParts {
 
     private var reconciliation: ReconciliationStore {
         ReconciliationStore(client: self.host.workers, poolAccount: self.configuration.poolAccount)
+    }
+
+    private var recoveries: RecoveryStore {
+        RecoveryStore(client: self.host.workers, poolAccount: self.configuration.poolAccount)
     }
 
     private func jobs(_ work: EventDatabase) -> [JobDefinition] {
@@ -117,6 +123,14 @@ struct TransactionParts {
             reconcile: ReconcileAccount(
                 database: work,
                 store: self.reconciliation,
+                provider: AnchorBooks(client: client),
+                clock: self.host.clock
+            ),
+            recover: RecoverAccount(
+                database: work,
+                recoveries: self.recoveries,
+                books: self.reconciliation,
+                transfers: store,
                 provider: AnchorBooks(client: client),
                 clock: self.host.clock
             ),

@@ -131,7 +131,9 @@ extension TransferSnapshot {
             status: TransferStatus(wire: attributes.status, failureReason: codeOnly(attributes.failureReason)),
             createdAt: attributes.createdAt.flatMap { Timestamp.parse($0) },
             sessionID: idOnly(attributes.sessionId),
-            sourceAccountID: resource.relationships?.id("account")
+            sourceAccountID: resource.relationships?.id("account"),
+            destinationAccountID: resource.relationships?.id("destinationAccount"),
+            counterpartyID: resource.relationships?.id("counterParty", "counterparty")
         )
     }
 }

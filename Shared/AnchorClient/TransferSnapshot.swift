@@ -19,6 +19,10 @@ public struct TransferSnapshot: Sendable, Hashable {
     public var sessionID: String?
     /// The deposit account the money leaves, when the answer names it.
     public var sourceAccountID: String?
+    /// The deposit account it reaches, for one that stays inside the organisation.
+    public var destinationAccountID: String?
+    /// The counterparty it reaches, for one that leaves for a bank.
+    public var counterpartyID: String?
 
     /// Creates a snapshot.
     public init(
@@ -29,7 +33,9 @@ public struct TransferSnapshot: Sendable, Hashable {
         status: TransferStatus,
         createdAt: Date? = nil,
         sessionID: String? = nil,
-        sourceAccountID: String? = nil
+        sourceAccountID: String? = nil,
+        destinationAccountID: String? = nil,
+        counterpartyID: String? = nil
     ) {
         self.id = id
         self.reference = reference
@@ -39,6 +45,8 @@ public struct TransferSnapshot: Sendable, Hashable {
         self.createdAt = createdAt
         self.sessionID = sessionID
         self.sourceAccountID = sourceAccountID
+        self.destinationAccountID = destinationAccountID
+        self.counterpartyID = counterpartyID
     }
 }
 

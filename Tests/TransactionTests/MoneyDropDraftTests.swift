@@ -155,7 +155,7 @@ struct RefusalTests {
     func words() {
         for refusal in MoneyDropRefusal.allCases {
             let error = refusal.apiError
-            #expect([403, 404, 422].contains(error.status.code))
+            #expect(refusal == .recovering ? error.status.code == 503 : [403, 404, 422].contains(error.status.code))
             #expect(error.code == refusal.rawValue || refusal == .unknown)
         }
         for refusal in PaymentRequestRefusal.allCases {

@@ -55,10 +55,11 @@ struct UpkeepTests {
         try await withTransaction { world in
             let names = [
                 "prune_acceptance", "fail_unsent", "weigh_banks", "note_signals", "sweep_money_drops",
-                "expire_payment_requests", "reconcile",
+                "expire_payment_requests", "reconcile", "continue_recovery",
             ]
             let store = ReconciliationStore(client: world.work.client, poolAccount: "pool")
-            #expect(TransactionSchedules.all(store).map(\.name) == names)
+            let recoveries = RecoveryStore(client: world.work.client, poolAccount: "pool")
+            #expect(TransactionSchedules.all(store, recoveries).map(\.name) == names)
         }
     }
 

@@ -17,7 +17,7 @@ struct AnchorBooks: ProviderBooks {
 
     private static let pageSize = 100
     /// Pages of one list; with the size of a page, what happens on an account in the days that a look goes back.
-    private static let maximumPages = 100
+    private static let maximumPages = 1000
     private static let deadline = Duration.seconds(10)
 
     /// Lists first and the balance last: what the lists show as done is in the balance.
@@ -52,7 +52,9 @@ struct AnchorBooks: ProviderBooks {
             )
             return (answer.transfers, answer.hasMore)
         }
-        return Self.distinct(found, by: \.id).map { TheirBooks.Transfer($0, isOutgoing: side == .source) }
+        // Money from outside is listed as payments; should it stand here too, under whatever reference, it counts once.
+        return Self.distinct(found, by: \.id).filter { side == .source || $0.rail != nil }
+            .map { TheirBooks.Transfer($0, isOutgoing: side == .source) }
     }
 
     private func payments(_ account: String) async throws -> [TheirBooks.Payment] {
@@ -108,7 +110,9 @@ extension TheirBooks.Transfer {
             amount: snapshot.amount.kobo,
             isOutgoing: isOutgoing,
             source: snapshot.sourceAccountID,
-            createdAt: snapshot.createdAt
+            createdAt: snapshot.createdAt,
+            destination: snapshot.destinationAccountID,
+            counterparty: snapshot.counterpartyID
         )
     }
 }

@@ -57,7 +57,7 @@ struct ReconcileAccount: Sendable {
 
 extension JobOutcome {
     /// What an error of the provider means for a look at its books: there is always a later one.
-    fileprivate init(lookingFailed error: AnchorError) {
+    init(lookingFailed error: AnchorError) {
         switch error.remedy {
         case .refused(let code): self = .failed(reason: "refused_\(code.rawValue)")
         case .absent: self = .failed(reason: "not_found_at_provider")

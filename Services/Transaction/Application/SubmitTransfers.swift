@@ -31,6 +31,7 @@ struct SubmitTransfers: Sendable {
     private static let answered = "answered"
     private static let noAnswer = "no_answer"
     private static let staleRetry = Duration.seconds(5)
+    private static let recoveryRetry = Duration.seconds(10)
     private static let firstFollowUp = Duration.seconds(20)
 
     /// Runs a batch of jobs, whose keys are transaction ids.
@@ -57,6 +58,7 @@ struct SubmitTransfers: Sendable {
         let answers = await self.perform(steps, runs)
         CrashPoint.reach("after_provider_answer")
         try await self.apply(answers)
+        try await self.noteAbsent(answers)
         let absent = answers.filter { $0.verdict == nil && $0.step.verdict == .query }.map(\.step.transaction)
         let resent = absent.isEmpty ? [:] : try await self.handleAbsence(absent, runs)
         return answers.map { resent[$0.step.transaction] ?? $0.outcome }
@@ -102,23 +104,17 @@ struct SubmitTransfers: Sendable {
                 call: nil
             )
         case .query: await self.query(step)
-        case .stale:
-            Answer(
-                step: step,
-                verdict: nil,
-                outcome: .again(reason: "read_model_stale", after: Self.staleRetry),
-                call: nil
-            )
-        case .wait:
-            Answer(
-                step: step,
-                verdict: nil,
-                outcome: .again(reason: "absence_too_young", after: self.pause(until: step.notBefore)),
-                call: nil
-            )
+        case .doubt: await self.query(step, again: Self.recoveryRetry)
+        case .recovering: self.wait(step, "recovering", Self.recoveryRetry)
+        case .stale: self.wait(step, "read_model_stale", Self.staleRetry)
+        case .wait: self.wait(step, "absence_too_young", self.pause(until: step.notBefore))
         case .failed, .ended: Answer(step: step, verdict: nil, outcome: .done, call: nil)
         case .missing: Answer(step: step, verdict: nil, outcome: .failed(reason: "no_such_transfer"), call: nil)
         }
+    }
+
+    private func wait(_ step: SubmissionStep, _ reason: String, _ pause: Duration) -> Answer {
+        Answer(step: step, verdict: nil, outcome: .again(reason: reason, after: pause), call: nil)
     }
 
     private func send(_ step: SubmissionStep) async -> Answer {
@@ -147,8 +143,8 @@ struct SubmitTransfers: Sendable {
         )
     }
 
-    private func query(_ step: SubmissionStep) async -> Answer {
-        let again = JobOutcome.again(reason: "not_decided", after: nil)
+    private func query(_ step: SubmissionStep, again pause: Duration? = nil) async -> Answer {
+        let again = JobOutcome.again(reason: "not_decided", after: pause)
         guard let reference = step.reference else {
             return Answer(step: step, verdict: nil, outcome: .failed(reason: "malformed_step"), call: nil)
         }
@@ -159,7 +155,8 @@ struct SubmitTransfers: Sendable {
                     deadline: SubmissionStore.callDeadline
                 )
             else { return Answer(step: step, verdict: nil, outcome: again, call: nil, said: "not_found") }
-            let verdict = TransferVerdict(found, from: "query")
+            var verdict = TransferVerdict(found, from: "query")
+            if step.verdict == .doubt { verdict.destination = found.destinationAccountID }
             let outcome = verdict.outcome == .open ? again : .done
             return Answer(step: step, verdict: verdict, outcome: outcome, call: nil, said: found.status.word)
         } catch {
@@ -182,6 +179,15 @@ struct SubmitTransfers: Sendable {
                 try await self.store.finish(answers.compactMap(\.call), in: transaction)
                 try await self.store.keep(said, in: transaction)
             }
+        }
+    }
+
+    /// What the provider has none of was not sent, once that has been so for long enough.
+    private func noteAbsent(_ answers: [Answer]) async throws {
+        let absent = answers.filter { $0.verdict == nil && $0.step.verdict == .doubt }.map(\.step.transaction)
+        guard !absent.isEmpty else { return }
+        try await self.database.transaction(cause: Cause()) { transaction in
+            try await self.store.noteAbsent(absent, in: transaction)
         }
     }
 

@@ -49,4 +49,5 @@ enum MoneyDropRefusal: String, Error, CaseIterable {
     case ended = "drop_ended"
     case claimantNotReady = "claimant_not_ready"
     case recipientLimit = "recipient_limit"
+    case recovering
 }

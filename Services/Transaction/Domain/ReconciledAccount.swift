@@ -49,6 +49,10 @@ struct TheirBooks: Sendable, Equatable {
         /// The account it leaves, if that was said.
         let source: String?
         let createdAt: Date?
+        /// The account it reaches; nil when it leaves for a bank.
+        var destination: String?
+        /// Whom it reaches there.
+        var counterparty: String?
     }
 
     /// Money from outside that has arrived.

@@ -10,6 +10,10 @@ struct SubmissionStep: Sendable {
         case query
         /// The read model is too old to decide; nothing was done.
         case stale
+        /// The ledger was restored and may have forgotten that it was sent: ask, and send nothing.
+        case doubt
+        /// The ledger was restored, and nothing is sent until it agrees with the provider.
+        case recovering
         /// Not yet: an absence must be old enough before the order is repeated.
         case wait
         /// The recheck failed it and gave everything back.
@@ -31,12 +35,15 @@ struct SubmissionStep: Sendable {
     let notBefore: Date?
 
     /// Nothing is to be done yet about a transfer.
-    static func stale(_ transaction: UUID) -> Self {
+    static func stale(_ transaction: UUID) -> Self { .unsent(transaction, .stale) }
+
+    /// Something that sends nothing is to be done about a transfer.
+    static func unsent(_ transaction: UUID, _ verdict: Verdict, reference: String? = nil) -> Self {
         SubmissionStep(
             transaction: transaction,
-            verdict: .stale,
+            verdict: verdict,
             kind: nil,
-            reference: nil,
+            reference: reference,
             attempt: nil,
             sourceAccount: nil,
             destination: nil,

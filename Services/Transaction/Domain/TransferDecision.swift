@@ -26,4 +26,6 @@ enum DecisionRefusal: String, Error, Sendable {
     case expired
     /// The transfer has moved on since, or its order may still arrive.
     case overtaken
+    /// The ledger was restored, and does not agree with the provider yet.
+    case recovering
 }

@@ -20,6 +20,8 @@ struct TransferVerdict: Sendable, Equatable {
     var evidence: String
     /// The provider's id of the transfer, once known.
     var providerID: String?
+    /// The account of ours that it reached, where a restored ledger has to learn that.
+    var destination: String?
     /// The session under which the banks know it, once known.
     var sessionID: String?
 

@@ -12,6 +12,7 @@ extension DecisionRefusal: APIErrorConvertible {
         case .alreadyProposed: .conflict(code, detail: "Another proposal is open; approve or withdraw it first.")
         case .decided: .conflict(code, detail: "It was decided before, or has expired.")
         case .expired: .conflict(code, detail: "Nobody approved it in time; propose it again.")
+        case .recovering: .conflict(code, detail: "A recovery is open; end it first.")
         case .overtaken: .conflict(code, detail: "The transfer has moved on since; look at it again.")
         }
     }

@@ -1,11 +1,13 @@
 import ServiceKit
 
 extension MoneyDropRefusal: APIErrorConvertible {
-    /// 403 for what another try may change, 404 without a drop, 422 for the rest, which is stored under the key.
+    /// 403 for what another try may change, 404 without a drop, 503 while nothing is decided, 422 for the rest, which is
+    /// stored under the key.
     var apiError: APIError {
         switch self {
         case .claimantUnknown, .claimantRestricted, .passwordWrong: .forbidden(self.rawValue, detail: self.detail)
         case .unknown: .notFound
+        case .recovering: .recovering
         default: .refused(self.rawValue, detail: self.detail)
         }
     }
@@ -23,6 +25,7 @@ extension MoneyDropRefusal: APIErrorConvertible {
         case .exhausted: "Every slot of this money drop is taken."
         case .ended: "This money drop has ended."
         case .claimantNotReady: "You have no wallet yet."
+        case .recovering: "Payments are being checked against the bank."
         case .recipientLimit: "The claim would lift your wallet above its maximum balance."
         }
     }

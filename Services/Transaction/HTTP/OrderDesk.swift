@@ -53,6 +53,7 @@ struct OrderDesk: Sendable {
                 quote: try quote.map { try QuoteID.terms(in: $0, for: order, context) }
             )
         )
+        guard answer.status != HTTPResponse.Status.serviceUnavailable.code else { throw APIError.recovering }
         return Self.response(answer)
     }
 
@@ -63,4 +64,9 @@ struct OrderDesk: Sendable {
             headers: answer.isReplay ? [.idempotencyReplayed: "true"] : [:]
         )
     }
+}
+
+extension APIError {
+    /// 503: the ledger was restored, and nothing is decided before it agrees with the provider.
+    static var recovering: APIError { .unavailable("recovering", retryAfter: 60) }
 }

@@ -11,6 +11,8 @@ enum TransactionJob {
     static let charge: JobKind = "charge_subscription"
     /// Also written by `ask_reconciliation`.
     static let reconcile: JobKind = "reconcile_account"
+    /// Written by `continue_recovery`.
+    static let recover: JobKind = "recover_account"
 }
 
 /// Job -> what runs it.
@@ -25,6 +27,7 @@ enum TransactionJobs {
         check: CheckTransfer,
         charges: ChargeSubscriptions,
         reconcile: ReconcileAccount,
+        recover: RecoverAccount,
         discardImage: DiscardRequestImage,
         closeProducts: CloseProducts
     ) -> [JobDefinition] {
@@ -61,6 +64,9 @@ enum TransactionJobs {
             // One at a time: what a person waits for goes first at the provider. A lease covers a few long lists.
             JobDefinition(TransactionJob.reconcile, concurrency: 1, lease: .seconds(600), firstPause: .seconds(10)) {
                 try await reconcile($0)
+            },
+            JobDefinition(TransactionJob.recover, concurrency: 2, lease: .seconds(600), firstPause: .seconds(10)) {
+                try await recover($0)
             },
         ]
     }

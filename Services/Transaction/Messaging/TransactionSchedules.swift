@@ -2,12 +2,13 @@ import Messaging
 
 /// What transaction does by the clock.
 enum TransactionSchedules {
-    static func all(_ reconciliation: ReconciliationStore) -> [Schedule] {
+    static func all(_ reconciliation: ReconciliationStore, _ recoveries: RecoveryStore) -> [Schedule] {
         Self.upkeep + [
             // Over hours: nobody waits for it, and the provider should not feel it.
             Schedule("reconcile", every: .seconds(86_400)) { transaction in
                 try await reconciliation.ask(for: nil, spread: .seconds(4 * 3600), in: transaction)
-            }
+            },
+            Schedule("continue_recovery", every: .seconds(5)) { try await recoveries.continue(in: $0) },
         ]
     }
 

@@ -18,6 +18,7 @@ struct SubmissionStore: Sendable {
     ///
     /// The steps are in the order of the ids.
     func begin(_ ids: [UUID], in transaction: EventTransaction) async throws -> [SubmissionStep] {
+        if let steps = try await self.recoverySteps(ids, in: transaction) { return steps }
         let unheard = try await self.unheard(ids, in: transaction)
         let heard = ids.filter { !unheard.contains($0) }
         var steps = try await self.steps(
@@ -43,6 +44,27 @@ struct SubmissionStore: Sendable {
                 """
             ).map { try $0.decode(UUID.self) }
         )
+    }
+
+    /// While a recovery is open: what may have been sent is asked about, everything else waits; nil when none is.
+    private func recoverySteps(_ ids: [UUID], in transaction: EventTransaction) async throws -> [SubmissionStep]? {
+        let isOpen = try await transaction.query("SELECT recovery_is_open()").first?.decode(Bool.self)
+        guard isOpen == true else { return nil }
+        let doubtful = try await self.doubtful(ids, in: transaction)
+        return ids.map { id in
+            doubtful.contains(id)
+                ? .unsent(id, .doubt, reference: TransferReference.text(of: id)) : .unsent(id, .recovering)
+        }
+    }
+
+    /// Those of the transfers that may have been sent before a restore and that nobody has asked about yet.
+    func doubtful(_ ids: [UUID], in transaction: EventTransaction) async throws -> Set<UUID> {
+        try await Set(transaction.query("SELECT doubtful(\(ids))").map { try $0.decode(UUID.self) })
+    }
+
+    /// Records that the provider has none of the transfers that may have been sent before a restore.
+    func noteAbsent(_ ids: [UUID], in transaction: EventTransaction) async throws {
+        try await transaction.stage("SELECT note_absent(\(ids))")
     }
 
     /// Commits that orders whose absence is proven are sent again, unchanged.
@@ -106,6 +128,10 @@ struct SubmissionStore: Sendable {
         in transaction: EventTransaction
     ) async throws -> [String] {
         guard !verdicts.isEmpty else { return [] }
+        let inside = verdicts.compactMap { each in each.verdict.destination.map { (id: each.id, destination: $0) } }
+        if !inside.isEmpty {
+            try await transaction.stage("SELECT follow_switch(\(inside.map(\.id)), \(inside.map(\.destination)))")
+        }
         let rows = try await transaction.query(
             """
             SELECT result FROM settle_payments(\(verdicts.map(\.id)), \(verdicts.map(\.verdict.outcome.rawValue)),

@@ -235,6 +235,7 @@ def money():
         panel("Differences", "short",
               ("max by (kind) (transfa_reconciliation_breaks)", "{{kind}}"), limits=[(1, "red")]),
         panel("Oldest difference", "s", ("max by (kind) (transfa_reconciliation_oldest_break_seconds)", "{{kind}}")),
+        panel("Recovery open", "short", ("max(transfa_recovery_open)", "open"), limits=[(1, "red")]),
         panel("Reported problems", "short",
               ("max(transfa_disputes_open)", "open"), ("max(transfa_disputes_overdue)", "overdue")),
         logs("What transaction tells", '{service="transaction"} | json | level!="info"'),

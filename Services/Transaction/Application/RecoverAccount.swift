@@ -1,0 +1,155 @@
+import AnchorClient
+import Foundation
+import Messaging
+import Primitives
+
+/// Job: brings our books of one of the provider's accounts up to what it did since the moment a backup was made.
+///
+/// Every step may be repeated and done by two at once: a transfer is booked once per id of the provider, and settled as by
+/// its messages. Nothing is sent.
+struct RecoverAccount: Sendable {
+    let database: EventDatabase
+    let recoveries: RecoveryStore
+    let books: ReconciliationStore
+    let transfers: SubmissionStore
+    let provider: any ProviderBooks
+    let clock: any TimeSource
+
+    /// Between two looks at an account that does not agree: something is under way, or a person has to look.
+    static let lookAgain = Duration.seconds(20)
+
+    private static let open: Set<String> = ["accepted", "submitted", "unknown"]
+
+    /// Runs the job, whose key is the provider's account.
+    func callAsFunction(_ job: Job) async throws -> JobOutcome {
+        guard let recovery = try await self.recoveries.open() else { return .cancelled(reason: "no_recovery") }
+        guard let account = try await self.books.account(job.key) else { return .cancelled(reason: "unknown_account") }
+        let moment = self.clock.now
+        let left: [BookDifference]
+        do {
+            left = try await self.recover(account, recovery, job.cause)
+        } catch let error as AnchorError {
+            return JobOutcome(lookingFailed: error)
+        } catch is TooManyRows {
+            return .failed(reason: "too_many_rows")
+        }
+        try await self.database.transaction(cause: job.cause) { transaction in
+            try await self.recoveries.note(left, of: account.name, recovery, lookedAt: moment, in: transaction)
+        }
+        guard left.isEmpty else { return .again(reason: "does_not_agree", after: Self.lookAgain) }
+        let rest = recovery.isQuietFrom.timeIntervalSince(moment)
+        return rest > 0 ? .again(reason: "calls_under_way", after: .seconds(rest + 1)) : .done
+    }
+
+    /// Makes good what can be, and says what keeps the recovery open.
+    private func recover(
+        _ account: ReconciliationStore.Account,
+        _ recovery: Recovery,
+        _ cause: Cause
+    ) async throws -> [BookDifference] {
+        // Differences that are older explain a balance that differs, and are not made good.
+        let since = try await self.books.oldestDifference(of: account).map { min($0, recovery.since) } ?? recovery.since
+        let theirs = try await self.provider.read(account.name, since: since)
+        let before = try await self.ourBooks(of: account, since, theirs)
+        try await self.settle(theirs, before, recovery, cause)
+        try await self.bookForgotten(theirs, before, of: account.name, recovery, cause)
+        CrashPoint.reach("after_forgotten")
+        let after = try await self.ourBooks(of: account, since, theirs)
+        let sources = Set(theirs.transfers.compactMap(\.source)).subtracting([account.name])
+        let differences = BookComparison.differences(
+            of: theirs,
+            from: after,
+            to: after,
+            reconciled: try await self.books.reconciled(sources)
+        )
+        return recovery.open(differences, theirs)
+    }
+
+    private func ourBooks(
+        of account: ReconciliationStore.Account,
+        _ since: Date,
+        _ theirs: TheirBooks
+    ) async throws -> OurBooks {
+        try await self.books.ourBooks(
+            of: account,
+            since: since,
+            references: theirs.transfers.map(\.reference),
+            payments: theirs.payments.map(\.id)
+        )
+    }
+
+    /// Transfers that both know, and of which the provider knows more.
+    ///
+    /// Only when they are the same transfer: a reference alone is something that anybody may write.
+    private func settle(
+        _ theirs: TheirBooks,
+        _ ours: OurBooks,
+        _ recovery: Recovery,
+        _ cause: Cause
+    ) async throws {
+        let known = Dictionary(ours.transfers.map { ($0.reference, $0) }) { first, _ in first }
+        let verdicts = theirs.transfers.compactMap { row -> (id: UUID, verdict: TransferVerdict)? in
+            guard recovery.covers(row), let transfer = known[row.reference], transfer.amount == row.amount,
+                transfer.isOutgoing == row.isOutgoing, let id = TransferReference.transaction(in: row.reference),
+                Self.open.contains(transfer.state) || transfer.state == "completed" && row.status == .reversed
+            else { return nil }
+            return (id, TransferVerdict(row))
+        }
+        guard !verdicts.isEmpty else { return }
+        try await self.database.transaction(cause: cause) { transaction in
+            _ = try await self.transfers.settle(verdicts, in: transaction)
+        }
+    }
+
+    /// What we do not know, each in a transaction of its own: its locks come after none of another's.
+    private func bookForgotten(
+        _ theirs: TheirBooks,
+        _ ours: OurBooks,
+        of account: String,
+        _ recovery: Recovery,
+        _ cause: Cause
+    ) async throws {
+        let known = Set(ours.transfers.map(\.reference))
+        let ended = theirs.transfers.filter { $0.status != .open && recovery.covers($0) }
+        for row in ended where !known.contains(row.reference) {
+            guard let source = row.isOutgoing ? account : row.source else { continue }
+            try await self.database.transaction(cause: cause) { transaction in
+                try await self.recoveries.book(
+                    row,
+                    from: source,
+                    to: row.isOutgoing ? row.destination : account,
+                    madeAt: row.createdAt ?? recovery.begunAt,
+                    in: transaction
+                )
+            }
+        }
+        for payment in theirs.payments where recovery.covers(payment) && !ours.has(payment) {
+            try await self.database.transaction(cause: cause) { transaction in
+                try await self.recoveries.book(payment, on: account, in: transaction)
+            }
+        }
+    }
+}
+
+extension OurBooks {
+    /// Whether a payment was taken, under either of the ids that the provider has for it.
+    fileprivate func has(_ payment: TheirBooks.Payment) -> Bool {
+        let number = payment.id.prefix { $0 != "-" }
+        return self.payments.contains { $0.id.prefix { $0 != "-" } == number }
+    }
+}
+
+extension TransferVerdict {
+    /// The provider lists the transfer.
+    fileprivate init(_ row: TheirBooks.Transfer) {
+        self.init(outcome: .open, evidence: "listed:\(row.id)", providerID: row.id)
+        switch row.status {
+        case .completed: self.outcome = .completed
+        case .reversed: self.outcome = .reversed
+        case .failed:
+            self.outcome = .failed
+            self.reason = "provider_failed"
+        case .open: break
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Contracts
+import Foundation
+import Messaging
+import Postgres
+import Primitives
+
+/// The ledger's side of a recovery; as worker, for no user's request comes here.
+struct RecoveryStore: Sendable {
+    let client: PostgresClient
+    /// The provider's account that holds the money of drops.
+    let poolAccount: String
+
+    /// What became of an operator's wish to end a recovery.
+    enum Ending: String, Sendable {
+        case ended
+        /// Something is missing; the state says what.
+        case incomplete
+        /// There is no such recovery.
+        case missing
+    }
+
+    /// The one that is open; nil when none is.
+    func open() async throws -> Recovery? {
+        let rows = try await self.client.query(
+            "SELECT id, restored_to, begun_at FROM recoveries WHERE ended_at IS NULL"
+        )
+        return try rows.first.map { row in
+            let (id, restored, begun) = try row.decode(UUID.self, Date.self, Date.self)
+            return Recovery(id: id, restoredTo: restored, begunAt: begun)
+        }
+    }
+
+    // MARK: What operators do and see
+
+    /// Begins one; the open one when there is one.
+    func begin(_ restoredTo: Date, by order: OperatorOrder, in transaction: EventTransaction) async throws -> UUID {
+        let rows = try await transaction.query("SELECT begin_recovery(\(restoredTo), \(order.name), \(order.reason))")
+        guard let id = try rows.first?.decode(UUID.self) else { throw LedgerContradiction() }
+        return id
+    }
+
+    /// Ends one, unless something is missing.
+    func end(_ id: UUID, by order: OperatorOrder, in transaction: EventTransaction) async throws -> Ending {
+        let rows = try await transaction.query(
+            "SELECT end_recovery(\(id), \(order.name), \(order.reason), \(order.request))"
+        )
+        guard let word = try rows.first?.decode(String.self), let ending = Ending(rawValue: word) else {
+            throw LedgerContradiction()
+        }
+        return ending
+    }
+
+    /// The newest recovery, or that one, with what is missing of it, as JSON; nil when there is none.
+    func state(of id: UUID? = nil) async throws -> String? {
+        try await self.client.query(
+            """
+            SELECT json_strip_nulls(json_build_object('id', r.id,
+                'state', CASE WHEN r.ended_at IS NULL THEN 'open' ELSE 'ended' END,
+                'restored_to', r.restored_to, 'begun_at', r.begun_at, 'begun_by', r.begun_by, 'reason', r.reason,
+                'ended_at', r.ended_at, 'ended_by', r.ended_by, 'end_reason', r.end_reason,
+                'accounts', (SELECT count(*) FROM recovery_accounts a WHERE a.recovery_id = r.id),
+                'forgotten', (SELECT count(*) FROM forgotten_transfers f WHERE f.recovery_id = r.id),
+                'missing', (SELECT json_build_object('listing', m.not_planned, 'accounts', m.accounts,
+                    'transfers', m.doubts) FROM recovery_missing(r.id) m),
+                'differences', (SELECT coalesce(json_agg(json_build_object('account', x.account, 'looked_at', x.looked_at,
+                        'count', x.differences, 'first', x.detail)), '[]')
+                    FROM (SELECT * FROM recovery_accounts a WHERE a.recovery_id = r.id AND a.differences > 0
+                        ORDER BY a.account LIMIT 100) x)))::text
+            FROM recoveries r WHERE \(id)::uuid IS NULL OR r.id = \(id) ORDER BY r.begun_at DESC, r.id DESC LIMIT 1
+            """
+        ).first?.decode(String.self)
+    }
+
+    /// What the ledger had forgotten, the oldest first, as JSON.
+    func forgotten(_ id: UUID, limit: Int) async throws -> String {
+        try await self.client.query(
+            """
+            SELECT coalesce(json_agg(json_strip_nulls(json_build_object('provider_id', f.provider_id,
+                'transaction_id', f.transaction_id, 'reference', f.reference, 'source', f.source,
+                'destination', f.destination, 'counterparty', f.counterparty, 'amount', f.amount, 'status', f.status,
+                'made_at', f.made_at, 'found_at', f.found_at, 'type', t.type, 'state', t.state,
+                'route_reason', t.route_reason, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id))
+                ORDER BY f.made_at, f.provider_id), '[]')::text
+            FROM (SELECT * FROM forgotten_transfers WHERE recovery_id = \(id)
+                ORDER BY made_at, provider_id LIMIT \(Int64(limit))) f
+            JOIN transactions t ON t.id = f.transaction_id
+            """
+        ).first?.decode(String.self) ?? "[]"
+    }
+
+    // MARK: What jobs do
+
+    /// Finds the accounts that are to be compared and asks for those that do not agree yet.
+    func `continue`(in transaction: EventTransaction) async throws {
+        try await transaction.stage("SELECT continue_recovery(\(self.poolAccount))")
+    }
+
+    /// Books a transfer that the provider made between two accounts and that the ledger does not know, once.
+    func book(
+        _ transfer: TheirBooks.Transfer,
+        from source: String,
+        to destination: String?,
+        madeAt moment: Date,
+        in transaction: EventTransaction
+    ) async throws {
+        let id = TransferReference.transaction(in: transfer.reference) ?? transaction.makeID()
+        try await transaction.stage(
+            """
+            SELECT recover_transfer(\(transfer.id), \(transfer.reference), \(source), \(destination),
+                \(transfer.counterparty), \(transfer.amount), \(transfer.status.rawValue), \(moment), \(id),
+                \(self.poolAccount))
+            """
+        )
+    }
+
+    /// Takes note of money from outside that account has not told of, and books it when that has lasted.
+    func book(_ payment: TheirBooks.Payment, on account: String, in transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            "SELECT recover_payment(\(payment.id), \(account), \(payment.amount), \(transaction.makeID()))"
+        )
+    }
+
+    /// Writes down what a look at an account left.
+    func note(
+        _ differences: [BookDifference],
+        of account: String,
+        _ recovery: Recovery,
+        lookedAt moment: Date,
+        in transaction: EventTransaction
+    ) async throws {
+        let detail = differences.first.map { difference in
+            "\(difference.kind.rawValue) \(difference.key): ours \(difference.ours ?? "-"), "
+                + "theirs \(difference.theirs ?? "-")"
+        }
+        try await transaction.stage(
+            """
+            SELECT note_recovered(\(recovery.id), \(account), \(moment), \(Int64(differences.count)), \(detail))
+            """
+        )
+    }
+}

@@ -1,0 +1,332 @@
+import AnchorClient
+import Contracts
+import Foundation
+import Logging
+import Messaging
+import Primitives
+import ServiceKit
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import TransactionService
+
+/// A restored ledger beside a provider that has gone on.
+private struct Restored {
+    let world: TransactionWorld
+    let provider = RestoredProvider()
+
+    static let accounts = ["ada-account", "bayo-account", "pool"]
+
+    var store: RecoveryStore { RecoveryStore(client: self.world.work.client, poolAccount: "pool") }
+
+    var open: Recovery {
+        get async throws { try #require(try await self.store.open()) }
+    }
+
+    /// As the restore does.
+    func begins() async throws {
+        try await self.world.database.psql(
+            "SELECT begin_recovery(transfa_now() - interval '10 minutes', 'restore', 'the disk is gone')"
+        )
+        try await self.world.runs { try await self.store.continue(in: $0) }
+    }
+
+    /// Looks at an account.
+    @discardableResult
+    func looks(at account: String) async throws -> JobOutcome {
+        let recover = RecoverAccount(
+            database: self.world.work,
+            recoveries: self.store,
+            books: ReconciliationStore(client: self.world.work.client, poolAccount: "pool"),
+            transfers: SubmissionStore(),
+            provider: self.provider,
+            clock: self.world.clock
+        )
+        return try await recover(self.job(account))
+    }
+
+    /// Runs the jobs of transfers.
+    @discardableResult
+    func submits(_ ids: [UUID]) async throws -> [JobOutcome] {
+        let submit = SubmitTransfers(
+            database: self.world.work,
+            store: SubmissionStore(),
+            provider: self.provider,
+            clock: self.world.clock,
+            logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() },
+            repeats: AnchorRepeats(time: self.world.clock)
+        )
+        try await self.world.database.psql(
+            "SELECT beat(s, transfa_now()) FROM unnest(ARRAY['auth', 'customer', 'subscription']) s"
+        )
+        return await submit(ids.map { self.job($0.lowercased) })
+    }
+
+    /// The provider's message that a transfer is completed.
+    func hears(of reference: String) async throws -> [JobOutcome] {
+        let fact = ProviderTransferUpdated(
+            anchorTransferID: "\(reference)-anc_trsf",
+            reference: reference,
+            status: .known(.successful),
+            providerEventID: "1-anc_evt"
+        )
+        let payload = String(decoding: try JSONEncoder().encode(fact), as: UTF8.self)
+        let apply = ApplyTransferFacts(database: self.world.work, store: SubmissionStore())
+        return await apply([self.job(reference, payload)])
+    }
+
+    func ends() async throws -> RecoveryStore.Ending {
+        let newest = try await self.world.database.psql("SELECT id FROM recoveries ORDER BY begun_at DESC LIMIT 1")
+        let id = try #require(newest.first.flatMap { UUID(uuidString: $0) })
+        return try await self.world.work.transaction(cause: Cause()) { transaction in
+            try await self.store.end(id, by: .grace, in: transaction)
+        }
+    }
+
+    func state(of id: UUID) async throws -> String? {
+        try await self.world.database.psql("SELECT state FROM transactions WHERE id = '\(id.lowercased)'").first
+    }
+
+    func wallet(_ user: UserID) async throws -> Int64? { try await self.world.history.wallet(of: user)?.posted }
+
+    private func job(_ key: String, _ payload: String = "{}") -> Job {
+        Job(
+            id: self.world.ids.next(),
+            key: key,
+            subject: nil,
+            payload: payload,
+            attempt: 1,
+            cause: Cause(),
+            leaseUntil: self.world.clock.now.addingTimeInterval(600),
+            owner: self.world.ids.next()
+        )
+    }
+}
+
+/// Runs `body` on a ledger in which Ada has 1000, as the provider knows.
+private func withRestored(_ body: (Restored) async throws -> Void) async throws {
+    try await withTransaction { world in
+        let restored = Restored(world: world)
+        try await world.funds("ada-account", 1000, "1-anc_inb_trsf")
+        let yesterday = world.clock.now.addingTimeInterval(-86_400)
+        restored.provider.receives("ada-account", 1000, "1-anc_inb_trsf", at: yesterday)
+        try await body(restored)
+        #expect(try await world.brokenInvariants() == [])
+    }
+}
+
+@Suite("Recovery of a restored ledger")
+struct RecoveryTests {
+    @Test("what had left is settled, what was forgotten is booked, and only what never left is sent afterwards, once")
+    func whole() async throws {
+        try await withRestored { restored in
+            let world = restored.world
+            let left = try await world.pays("bayo", 100)
+            let stayed = try await world.pays("bayo", 30)
+            let now = world.clock.now
+            let provider = restored.provider
+            provider.moves(TransferReference.text(of: left), 100, from: "ada-account", to: "bayo-account", at: now)
+            let forgotten = world.ids.next()
+            provider.moves(TransferReference.text(of: forgotten), 200, from: "ada-account", to: "bayo-account", at: now)
+            provider.moves("by-hand", 50, from: "ada-account", bank: "a-bank", at: now)
+            try await restored.begins()
+
+            let asked = JobOutcome.again(reason: "not_decided", after: .seconds(10))
+            #expect(try await restored.submits([left, stayed]) == [.done, asked])
+            #expect(try await restored.state(of: left) == "completed")
+            #expect(try await restored.submits([stayed]) == [asked])
+            for account in Restored.accounts + Restored.accounts { try await restored.looks(at: account) }
+            #expect(try await restored.wallet(world.ada) == 650)
+            #expect(try await restored.wallet(world.bayo) == 100)
+            #expect(try await restored.state(of: forgotten) == "completed")
+            #expect(try await restored.ends() == .incomplete)
+
+            try await world.passes(.seconds(121))
+            #expect(try await restored.submits([stayed]) == [asked])
+            #expect(try await restored.submits([stayed]) == [.again(reason: "recovering", after: .seconds(10))])
+            #expect(try await restored.ends() == .incomplete)
+            for account in Restored.accounts { #expect(try await restored.looks(at: account) == .done, "\(account)") }
+            #expect(provider.orders == [])
+            #expect(try await restored.ends() == .ended)
+            #expect(try await restored.ends() == .ended)
+            #expect(try await restored.looks(at: "ada-account") == .cancelled(reason: "no_recovery"))
+
+            #expect(try await restored.submits([left, stayed]) == [.done, .done])
+            #expect(provider.orders == [TransferReference.text(of: stayed)])
+            #expect(try await restored.wallet(world.ada) == 620)
+            let acts = try await world.database.psql("SELECT actor, act FROM audit_log ORDER BY number")
+            #expect(acts == ["restore|recovery.begun", "grace|recovery.ended"])
+            let suspense = try await SuspenseStore(client: world.work.client).waiting(limit: 10)
+            #expect(suspense.map(\.id) == [forgotten] && suspense.map(\.userID) == [world.bayo.uuid])
+        }
+    }
+
+    @Test("nothing is accepted meanwhile, and the same request is accepted afterwards")
+    func acceptance() async throws {
+        try await withRestored { restored in
+            let world = restored.world
+            try await restored.begins()
+            await #expect(throws: TestFailure.self) { try await world.pays("bayo", 100) }
+            #expect(try await restored.wallet(world.ada) == 1000)
+            #expect(try await world.number("SELECT count(*) FROM transactions WHERE type = 'p2p'") == 0)
+            try await world.passes(.seconds(121))
+            for account in Restored.accounts { try await restored.looks(at: account) }
+            #expect(try await restored.ends() == .ended)
+            try await world.pays("bayo", 100)
+        }
+    }
+
+    @Test("a payment to a bank that left for the wallet instead arrives there, and a message waits until that is known")
+    func switched() async throws {
+        try await withRestored { restored in
+            let world = restored.world
+            try await world.database.psql(
+                """
+                INSERT INTO beneficiaries (id, user_id, counterparty_id, verified, is_default)
+                VALUES ('\(world.ids.next().lowercased)', '\(world.bayo.uuid.lowercased)', 'a-bank', true, true)
+                """
+            )
+            let paid = try await world.pays("bayo", 100)
+            let route = "SELECT route FROM transactions WHERE id = '\(paid.lowercased)'"
+            #expect(try await world.database.psql(route) == ["external"])
+            let reference = TransferReference.text(of: paid)
+            restored.provider.moves(reference, 100, from: "ada-account", to: "bayo-account", at: world.clock.now)
+            try await restored.begins()
+            #expect(try await restored.hears(of: reference) == [.again(reason: "recovering", after: .seconds(10))])
+            #expect(try await restored.submits([paid]) == [.done])
+            #expect(try await restored.hears(of: reference) == [.done])
+            for account in Restored.accounts { try await restored.looks(at: account) }
+            #expect(try await world.database.psql(route) == ["internal"])
+            #expect(try await restored.wallet(world.ada) == 900)
+            #expect(try await restored.wallet(world.bayo) == 100)
+        }
+    }
+
+    @Test("a transfer that is still under way there keeps a recovery open until it has ended")
+    func underWay() async throws {
+        try await withRestored { restored in
+            let world = restored.world
+            let reference = TransferReference.text(of: world.ids.next())
+            let moves = { (status: TransferStatus) in
+                restored.provider.moves(
+                    reference,
+                    70,
+                    from: "ada-account",
+                    bank: "a-bank",
+                    status: status,
+                    at: world.clock.now
+                )
+            }
+            moves(.pending)
+            try await restored.begins()
+            try await world.passes(.seconds(121))
+            let waits = JobOutcome.again(reason: "does_not_agree", after: RecoverAccount.lookAgain)
+            #expect(try await restored.looks(at: "ada-account") == waits)
+            #expect(try await restored.store.state()?.contains("missing_with_us \(reference)-anc_trsf") == true)
+            moves(.failed(reason: "NO_ROUTE"))
+            for account in Restored.accounts { #expect(try await restored.looks(at: account) == .done) }
+            #expect(try await restored.wallet(world.ada) == 1000)
+            #expect(try await restored.ends() == .ended)
+        }
+    }
+
+    @Test("a reference alone settles nothing: what has another amount is a difference for people")
+    func otherAmount() async throws {
+        try await withRestored { restored in
+            let world = restored.world
+            let paid = try await world.pays("bayo", 100)
+            restored.provider.moves(
+                TransferReference.text(of: paid),
+                1,
+                from: "ada-account",
+                to: "bayo-account",
+                at: world.clock.now
+            )
+            try await restored.begins()
+            #expect(
+                try await restored.looks(at: "ada-account")
+                    == .again(reason: "does_not_agree", after: RecoverAccount.lookAgain)
+            )
+            #expect(try await restored.state(of: paid) == "accepted")
+            #expect(try await restored.ends() == .incomplete)
+        }
+    }
+
+    @Test("money from outside is left to account for ten minutes, then suspended; what comes later holds nothing up")
+    func payments() async throws {
+        try await withRestored { restored in
+            let world = restored.world
+            let provider = restored.provider
+            provider.receives("ada-account", 1, "2-anc_inb_trsf", at: world.clock.now.addingTimeInterval(-30))
+            provider.receives("bayo-account", 5, "3-anc_inb_trsf", at: world.clock.now.addingTimeInterval(-30))
+            try await restored.begins()
+            try await world.passes(.seconds(121))
+            provider.receives("ada-account", 7, "4-anc_inb_trsf", at: world.clock.now)
+            let waits = JobOutcome.again(reason: "does_not_agree", after: RecoverAccount.lookAgain)
+            for account in ["ada-account", "bayo-account"] { #expect(try await restored.looks(at: account) == waits) }
+            // Account tells of one of them, under the other of its ids.
+            try await world.funds("bayo-account", 5, "3-anc_py")
+            #expect(try await restored.looks(at: "bayo-account") == .done)
+            #expect(try await restored.ends() == .incomplete)
+
+            try await world.passes(.seconds(600))
+            for account in Restored.accounts { #expect(try await restored.looks(at: account) == .done, "\(account)") }
+            #expect(try await restored.ends() == .ended)
+            #expect(try await restored.wallet(world.ada) == 1000)
+            #expect(try await restored.wallet(world.bayo) == 5)
+            let suspense = try await SuspenseStore(client: world.work.client).waiting(limit: 10)
+            #expect(suspense.map(\.amount) == [1])
+            try await world.funds("ada-account", 7, "4-anc_inb_trsf")
+            #expect(try await restored.wallet(world.ada) == 1007)
+        }
+    }
+
+    @Test("what a crash leaves half done is done by whoever comes next, and two who look at once book once")
+    func twice() async throws {
+        try await withRestored { restored in
+            let world = restored.world
+            for amount in Int64(1)...5 {
+                restored.provider.moves(
+                    "trf-\(world.ids.next().lowercased)",
+                    amount,
+                    from: "ada-account",
+                    to: "bayo-account",
+                    at: world.clock.now
+                )
+            }
+            try await restored.begins()
+            try await world.passes(.seconds(121))
+            async let first = restored.looks(at: "ada-account")
+            async let second = restored.looks(at: "bayo-account")
+            async let third = restored.looks(at: "ada-account")
+            _ = (try await first, try await second, try await third)
+            for account in Restored.accounts { #expect(try await restored.looks(at: account) == .done, "\(account)") }
+            #expect(try await restored.wallet(world.ada) == 985)
+            #expect(try await world.number("SELECT count(*) FROM forgotten_transfers") == 5)
+            let listed = try await restored.store.forgotten(try await restored.open.id, limit: 3)
+            #expect(listed.contains(#""source":"ada-account""#) && listed.contains(#""amount":1"#))
+            #expect(try await restored.ends() == .ended)
+        }
+    }
+
+    @Test("the gauge says whether a recovery is open")
+    func metrics() async throws {
+        try await withRestored { restored in
+            let registry = PrometheusRegistry()
+            let metrics = RecoveryMetrics(
+                store: restored.store,
+                registry: registry,
+                logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+            )
+            try await metrics.refresh()
+            #expect(registry.text().contains("transfa_recovery_open 0"))
+            try await restored.begins()
+            try await metrics.refresh()
+            #expect(registry.text().contains("transfa_recovery_open 1"))
+            try await restored.world.passes(.seconds(121))
+            for account in Restored.accounts { try await restored.looks(at: account) }
+            #expect(try await restored.ends() == .ended)
+        }
+    }
+}

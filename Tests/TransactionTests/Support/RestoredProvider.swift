@@ -1,0 +1,91 @@
+import AnchorClient
+import EventLoops
+import Foundation
+import Primitives
+
+@testable import TransactionService
+
+/// A provider that has gone on while our ledger was restored to an earlier moment.
+struct RestoredProvider: ProviderBooks, TransferProvider {
+    private struct State {
+        var transfers: [TransferSnapshot] = []
+        var payments: [String: [TheirBooks.Payment]] = [:]
+        var balances: [String: Int64] = [:]
+        var orders: [String] = []
+    }
+
+    private let state = Locked<State>(State())
+
+    /// References of the transfers that it was told to make.
+    var orders: [String] { self.state.withLock { $0.orders } }
+
+    /// Money comes from outside.
+    func receives(_ account: String, _ amount: Int64, _ id: String, at moment: Date) {
+        self.state.withLock { state in
+            state.payments[account, default: []].append(.init(id: id, amount: amount, paidAt: moment))
+            state.balances[account, default: 0] += amount
+        }
+    }
+
+    /// It has made a transfer, or is about to; `bank` is whom it pays outside.
+    func moves(
+        _ reference: String,
+        _ amount: Int64,
+        from source: String,
+        to destination: String? = nil,
+        bank: String? = nil,
+        status: TransferStatus = .completed,
+        at moment: Date
+    ) {
+        let transfer = TransferSnapshot(
+            id: "\(reference)-anc_trsf",
+            reference: reference,
+            rail: destination == nil ? .nip : .book,
+            amount: Money(kobo: amount),
+            status: status,
+            createdAt: moment,
+            sourceAccountID: source,
+            destinationAccountID: destination,
+            counterpartyID: bank
+        )
+        self.state.withLock { state in
+            state.transfers.removeAll { $0.id == transfer.id }
+            state.transfers.append(transfer)
+            guard status == .completed else { return }
+            state.balances[source, default: 0] -= amount
+            if let destination { state.balances[destination, default: 0] += amount }
+        }
+    }
+
+    // MARK: What the service asks
+
+    var isAvailable: Bool { true }
+
+    func read(_ account: String, since: Date) async throws -> TheirBooks {
+        self.state.withLock { state in
+            let paid = state.transfers.filter { $0.sourceAccountID == account }
+            let received = state.transfers.filter { $0.destinationAccountID == account }
+            return TheirBooks(
+                transfers: paid.map { .init($0, isOutgoing: true) } + received.map { .init($0, isOutgoing: false) },
+                payments: state.payments[account] ?? [],
+                ledger: state.balances[account] ?? 0,
+                pending: 0
+            )
+        }
+    }
+
+    func createTransfer(_ order: TransferOrder, deadline: Duration?) async throws(AnchorError) -> TransferSnapshot {
+        self.state.withLock { $0.orders.append(order.reference) }
+        return TransferSnapshot(
+            id: "\(order.reference)-anc_trsf",
+            reference: order.reference,
+            rail: order.rail,
+            amount: order.amount,
+            status: .completed
+        )
+    }
+
+    func transfer(reference: String, deadline: Duration?) async throws(AnchorError) -> TransferSnapshot? {
+        self.state.withLock { state in state.transfers.first { $0.reference == reference } }
+    }
+}
