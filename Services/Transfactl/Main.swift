@@ -24,7 +24,7 @@ struct Transfactl: AsyncParsableCommand {
                 name: "People and money:",
                 subcommands: [
                     RestrictCommand.self, UnrestrictCommand.self, UserCommand.self, ReconcileCommand.self,
-                    SuspenseCommand.self, DisputeCommand.self, TransfersCommand.self,
+                    SuspenseCommand.self, RecoveryCommand.self, DisputeCommand.self, TransfersCommand.self,
                 ]
             ),
             CommandGroup(

@@ -26,20 +26,30 @@ SHARED = "Shared/ServiceKit/openapi.yaml"
 SHARED_SERVICE = "transaction"
 # Examples per operation and way of making them, and steps of a chain of calls.
 SHORT, LONG = (3, 3), (60, 8)
+# Called when everything else has been.
+STOPS_PAYMENTS = "beginRecovery"
 # Repeatable by default: what a short run finds does not depend on the day.
 SEED = 20261121
 
 
 def part(document, is_internal):
-    """The document with its public or its internal paths alone."""
-    paths = {path: item for path, item in document["paths"].items() if path.startswith(openapi.INTERNAL) == is_internal}
-    return {**document, "paths": paths}
+    """The document with its public or its internal paths alone, without what stops the payments of everybody."""
+    paths = {
+        path: {name: value for name, value in item.items() if not is_named(value, STOPS_PAYMENTS)}
+        for path, item in document["paths"].items()
+        if path.startswith(openapi.INTERNAL) == is_internal
+    }
+    return {**document, "paths": {path: item for path, item in paths.items() if item}}
+
+
+def is_named(operation, name):
+    return isinstance(operation, dict) and operation.get("operationId") == name
 
 
 def orders(suite, options):
     """One per document and port, the longest first; those that disturb the others last, on their own."""
     examples, steps = LONG if options.full else SHORT
-    side_by_side, alone = [], []
+    side_by_side, alone, last = [], [], []
     for source, document in openapi.documents().items():
         services = [source.split("/")[1].lower()]
         if source == SHARED:
@@ -52,12 +62,16 @@ def orders(suite, options):
                 if described["paths"] and (not options.only or service in options.only):
                     order = Order(source, described, service, url, examples, steps, options.seed)
                     (alone if source == SHARED else side_by_side).append(order)
+        if services == ["transaction"] and (not options.only or "transaction" in options.only):
+            stops = bugs.with_one(document, STOPS_PAYMENTS)
+            url = suite.internal_url("transaction")
+            last.append(Order(source, stops, "transaction", url, examples, steps, options.seed))
         if services == ["console"] and (not options.only or "console" in options.only):
             url = suite.internal_url(IMPORTER)
             alone_here = bugs.with_one(document, "importEvents")
             side_by_side.append(Order(source, alone_here, "console", url, examples, steps, options.seed))
     side_by_side.sort(key=lambda order: -len(order.document["paths"]))
-    return side_by_side, alone
+    return side_by_side, alone, last
 
 
 def carry_out(run, world, order):
@@ -139,6 +153,7 @@ def main():
     report = Report()
     for outcome in outcomes(options.run, world, groups, processes=3):
         report.take(outcome)
+    world.end_recoveries()
     everything = [order for group in groups for order in group]
     report.table(everything)
     if not options.only:

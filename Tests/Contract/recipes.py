@@ -507,6 +507,12 @@ class Recipes:
     def withdrawOutcome(self, edit):
         edit.path("id", self.next_of("proposals_to_withdraw", edit))
 
+    def listForgotten(self, edit):
+        edit.path("id", self.things["recovery"])
+
+    def endRecovery(self, edit):
+        edit.path("id", self.things["recovery"])
+
     def getTransfer(self, edit):
         edit.path("id", self.things["transfer"])
 

@@ -112,7 +112,7 @@ class World:
                 pass
             steps = (
                 self.money, self.banks, self.devices, self.suspense, self.parked, self.jobs, self.subscriptions,
-                self.shops, self.findings, self.decisions,
+                self.shops, self.findings, self.recovery, self.decisions,
             )
             for step in [pool.submit(step) for step in steps]:
                 step.result()
@@ -358,6 +358,26 @@ class World:
                 (f"{secrets.randbelow(10**14)}-anc_acc",),
             )
             self.things |= {"signals": signals, "break": found.fetchone()[0]}
+
+    def recovery(self):
+        """One that has ended: an open one would stop the payments that are called here."""
+        self.things["recovery"] = uuid7()
+        with self.database("transaction") as connection:
+            connection.execute(
+                """INSERT INTO recoveries (id, restored_to, begun_at, begun_by, reason, planned_at, ended_at, ended_by,
+                    end_reason)
+                SELECT %s, m.at - interval '2 hours', m.at - interval '1 hour', 'contract', 'a test', m.at, m.at,
+                    'contract', 'a test' FROM (SELECT clock_timestamp() AS at) m""",
+                (self.things["recovery"],),
+            )
+
+    def end_recoveries(self):
+        """What was begun for its answer holds up no one."""
+        with self.database("transaction") as connection:
+            connection.execute(
+                """UPDATE recoveries SET planned_at = begun_at, ended_at = clock_timestamp(), ended_by = 'contract',
+                    end_reason = 'a test' WHERE ended_at IS NULL"""
+            )
 
     def parked(self):
         """Events about somebody in a version that nobody can read yet."""
