@@ -69,7 +69,13 @@ struct AccountParts {
                 payments: self.payments,
                 provider: provider
             ),
-            sweepPayments: SweepPayments(database: work, payments: self.payments, provider: provider)
+            sweepPayments: SweepPayments(
+                database: work,
+                accounts: self.accounts,
+                payments: self.payments,
+                provider: provider,
+                clock: self.host.clock
+            )
         )
     }
 }

@@ -5,8 +5,8 @@ import Primitives
 
 /// Job: opens the deposit account of a verified user, once, whatever answer gets lost.
 ///
-/// The provider has no idempotency for accounts: so every attempt but the first looks among the customer's accounts
-/// first, and after a call whose answer was lost it leaves the provider the time to finish.
+/// The provider has no idempotency for accounts: so every attempt but the first, and the first too once this database was
+/// restored, looks among the customer's accounts first, and after a call whose answer was lost it leaves the provider the time to finish.
 struct OpenAccount: Sendable {
     let database: EventDatabase
     let accounts: AccountStore
@@ -31,7 +31,8 @@ struct OpenAccount: Sendable {
             try await self.finish(job, user: user, accountID: known)
             return .done
         }
-        if job.attempt > 1, let known = try await self.existing(customer) {
+        let wasRestored = try await self.accounts.wasRestored(on: self.database)
+        if job.attempt > 1 || wasRestored, let known = try await self.existing(customer) {
             try await self.finish(job, user: user, accountID: known.id)
             return .done
         }

@@ -121,6 +121,30 @@ struct AccountStore: Sendable {
         ).map { try $0.decode(String.self) }
     }
 
+    // MARK: Restores
+
+    /// Whether this database was ever restored: then the provider may have accounts that it does not know.
+    func wasRestored(on database: EventDatabase) async throws -> Bool {
+        try await !database.client.query("SELECT 1 FROM recoveries LIMIT 1").isEmpty
+    }
+
+    /// Whether payments of an account may have been forgotten by a restore, and were not all listed since.
+    func mayLackPayments(_ anchorAccountID: String, on database: EventDatabase) async throws -> Bool {
+        try await !database.client.query(
+            """
+            SELECT 1 FROM recoveries r JOIN accounts a ON a.anchor_account_id = \(anchorAccountID)
+            WHERE r.begun_at > coalesce(a.listed_at, '-infinity') LIMIT 1
+            """
+        ).isEmpty
+    }
+
+    /// All payments of the account were listed, as they stood at a moment.
+    func noteListed(_ anchorAccountID: String, at moment: Date, in transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            "UPDATE accounts SET listed_at = \(moment) WHERE anchor_account_id = \(anchorAccountID)"
+        )
+    }
+
     // MARK: Rows
 
     private static let columns: SQL = """

@@ -42,7 +42,13 @@ struct AccountWorld: ServiceWorld {
     }
 
     var sweepPayments: SweepPayments {
-        SweepPayments(database: self.work, payments: InboundPaymentStore(), provider: self.provider)
+        SweepPayments(
+            database: self.work,
+            accounts: self.accounts,
+            payments: InboundPaymentStore(),
+            provider: self.provider,
+            clock: self.clock
+        )
     }
 
     var handlers: EventHandlers { AccountHandlers.make(accounts: self.accounts) }
