@@ -2,6 +2,8 @@
 -- account at once, back to the moment of the backup and not only for the newest payments, and lets no second account be
 -- opened for a customer who has one.
 
+SET LOCAL lock_timeout = '3s';
+
 CREATE TABLE recoveries (
     id              uuid PRIMARY KEY,
     restored_to     timestamptz NOT NULL,
