@@ -245,6 +245,25 @@ def _(s):
     equal((s.wallet(ann), s.wallet(bob)), ((893, 0), (107, 0)))
 
 
+@story("a payment that had left for a wallet, for its beneficiary was gone by then, arrives in that wallet and frees its slot")
+def _(s):
+    now = day()
+    (_, ann), (bob_name, bob), (_, eve) = s.user(funds=1000), s.user(), s.user()
+    id = s.paid(ann, bob_name, 100, now)
+    equal((transfer(s, id, "route"), s.slots(bob)), (("external",), 1))
+    follow = lambda to: s.worker.execute("SELECT follow_switch(ARRAY[%s], ARRAY[%s], %s)", [id, account(s, to), now])
+    follow(bob)
+    equal(transfer(s, id, "route"), ("external",))                   # without a recovery it has not been sent
+    recovery = begun(s, now)
+    follow(eve)
+    equal(transfer(s, id, "route"), ("external",))
+    for _ in range(2): follow(bob)
+    equal(s.settle(id, "completed", now=now), ["completed"])
+    equal((transfer(s, id, "route", "route_reason"), s.slots(bob)), (("internal", "beneficiary_gone"), 0))
+    equal((s.wallet(ann), s.wallet(bob), expected(s, bob)), ((900, 0), (100, 0), 100))
+    over(s, recovery, now + HOUR)
+
+
 @story("what the provider says of a transfer that is about to be sent is a break when there was no restore")
 def _(s):
     now = day()

@@ -88,16 +88,20 @@ struct RecoverAccount: Sendable {
         _ cause: Cause
     ) async throws {
         let known = Dictionary(ours.transfers.map { ($0.reference, $0) }) { first, _ in first }
-        let verdicts = theirs.transfers.compactMap { row -> (id: UUID, verdict: TransferVerdict)? in
+        let news = theirs.transfers.compactMap { row -> (id: UUID, row: TheirBooks.Transfer)? in
             guard recovery.covers(row), let transfer = known[row.reference], transfer.amount == row.amount,
                 transfer.isOutgoing == row.isOutgoing, let id = TransferReference.transaction(in: row.reference),
                 Self.open.contains(transfer.state) || transfer.state == "completed" && row.status == .reversed
             else { return nil }
-            return (id, TransferVerdict(row))
+            return (id, row)
         }
-        guard !verdicts.isEmpty else { return }
+        guard !news.isEmpty else { return }
         try await self.database.transaction(cause: cause) { transaction in
-            _ = try await self.transfers.settle(verdicts, in: transaction)
+            let inside = news.filter(\.row.isOutgoing).compactMap { news in
+                news.row.destination.map { (news.id, $0) }
+            }
+            try await self.recoveries.followSwitches(inside, in: transaction)
+            _ = try await self.transfers.settle(news.map { ($0.id, TransferVerdict($0.row)) }, in: transaction)
         }
     }
 

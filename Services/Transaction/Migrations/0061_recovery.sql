@@ -185,6 +185,29 @@ BEGIN
     FROM transactions t WHERE t.id = ANY (v_ids);
 END $$;
 
+-- A payment that we were about to send to a bank and that the provider made to the recipient's account: its beneficiary was
+-- gone when it was sent, and it was switched to a book transfer. The same switch again.
+CREATE FUNCTION follow_switch(p_transactions uuid[], p_destinations text[], p_now timestamptz DEFAULT NULL) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    v_now timestamptz;
+    v_ids uuid[];
+BEGIN
+    IF NOT recovery_is_open() THEN RETURN; END IF;
+    PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;
+    SELECT array_agg(t.id ORDER BY t.id) INTO v_ids FROM unnest(p_transactions, p_destinations) AS x(id, destination)
+    JOIN transactions t ON t.id = x.id JOIN users u ON u.id = t.recipient_id AND u.provider_account = x.destination
+    WHERE t.state = 'accepted' AND t.route = 'external';
+    IF v_ids IS NULL THEN RETURN; END IF;
+    PERFORM 1 FROM balances b WHERE b.account_id IN (SELECT t.debit_account FROM transactions t WHERE t.id = ANY (v_ids))
+    ORDER BY b.account_id FOR NO KEY UPDATE;
+    PERFORM 1 FROM receiving_counters c
+    WHERE c.user_id IN (SELECT t.recipient_id FROM transactions t WHERE t.id = ANY (v_ids))
+    ORDER BY c.user_id FOR NO KEY UPDATE;
+    v_now := coalesce(p_now, transfa_now());
+    PERFORM switch_to_book(x.id, 'recovery', v_now) FROM unnest(v_ids) AS x(id);
+END $$;
+
 -- The provider has none under these references. Two minutes of that, and they were never sent.
 CREATE FUNCTION note_absent(p_transactions uuid[], p_now timestamptz DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -492,13 +515,14 @@ $$;
 REVOKE ALL ON FUNCTION begin_recovery(timestamptz, text, text, timestamptz), continue_recovery(text, timestamptz),
     doubt_open_transfers(uuid, timestamptz),
     note_recovered(uuid, text, timestamptz, bigint, text), adopt_transfers(uuid[], timestamptz),
-    note_absent(uuid[], timestamptz), doubtful(uuid[]),
+    note_absent(uuid[], timestamptz), doubtful(uuid[]), follow_switch(uuid[], text[], timestamptz),
     recover_transfer(text, text, text, text, text, bigint, text, timestamptz, uuid, text, timestamptz),
     forgotten_transfer(users, users, text, text, text, text, text, bigint, text, timestamptz, uuid, text),
     tell_forgotten(transactions, timestamptz), recover_payment(text, text, bigint, uuid, timestamptz),
     recovery_missing(uuid), end_recovery(uuid, text, text, uuid, timestamptz), check_recovery() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION begin_recovery(timestamptz, text, text, timestamptz), continue_recovery(text, timestamptz),
     note_recovered(uuid, text, timestamptz, bigint, text), note_absent(uuid[], timestamptz), doubtful(uuid[]),
+    follow_switch(uuid[], text[], timestamptz),
     recover_transfer(text, text, text, text, text, bigint, text, timestamptz, uuid, text, timestamptz),
     recover_payment(text, text, bigint, uuid, timestamptz), recovery_missing(uuid),
     end_recovery(uuid, text, text, uuid, timestamptz) TO ${worker};

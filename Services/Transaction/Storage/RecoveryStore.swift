@@ -113,6 +113,12 @@ struct RecoveryStore: Sendable {
         )
     }
 
+    /// Payments that we were about to send to a bank and that the provider made to the recipient's account.
+    func followSwitches(_ made: [(id: UUID, destination: String)], in transaction: EventTransaction) async throws {
+        guard !made.isEmpty else { return }
+        try await transaction.stage("SELECT follow_switch(\(made.map(\.id)), \(made.map(\.destination)))")
+    }
+
     /// Takes note of money from outside that account has not told of, and books it when that has lasted.
     func book(_ payment: TheirBooks.Payment, on account: String, in transaction: EventTransaction) async throws {
         try await transaction.stage(
