@@ -51,6 +51,7 @@ start_private() {
     start_process "$work/pid" "$work/log" "${user[@]}" "$(postgres_binaries)/postgres" -D "$data" \
         -c "config_file=$work/postgresql.conf" -c synchronous_standby_names= -c hot_standby=off -c listen_addresses= \
         -c "unix_socket_directories=$work" -c "hba_file=$work/pg_hba.conf" -c ssl=off -c shared_preload_libraries= \
+        -c archive_mode=off \
         || fail "the server did not start: $(tail -n 1 "$work/log")"
     until [[ $(private_psql postgres "SELECT NOT pg_is_in_recovery()" 2>/dev/null) == t ]]; do
         running_pid "$work/pid" >/dev/null || fail "the server ended: $(grep -E 'FATAL|PANIC' "$work/log" | tail -n 1)"
