@@ -65,13 +65,20 @@ BREAKAGES = [
      "alertname: BrokerAlarm", "alertname: BrokerDown"),
     ("the healthy case has what alerts ask for", PROMETHEUS + "tests/healthy.yaml", "transfa_disputes_overdue",
      "transfa_disputes_open"),
-    ("each alert has a runbook, and each runbook an alert", RUNBOOKS + "README.md", "## Procedures", "## Others"),
-    ("each alert has a runbook, and each runbook an alert", RUNBOOKS + "OutboxLag.md", None, None),
-    ("each alert has a runbook, and each runbook an alert", RUNBOOKS + "OutboxLag.md", "## Do", "## Then"),
-    ("each alert has a runbook, and each runbook an alert", PROMETHEUS + "rules/broker.yaml", "alert: BrokerAlarm",
+    ("each alert has a runbook, and each other runbook is a procedure", RUNBOOKS + "OutboxLag.md", None, None),
+    ("each alert has a runbook, and each other runbook is a procedure", RUNBOOKS + "OutboxLag.md", "## Do", "## Then"),
+    ("each alert has a runbook, and each other runbook is a procedure", PROMETHEUS + "rules/broker.yaml", "alert: BrokerAlarm",
      "alert: BrokerAlarms"),
-    ("each alert has a runbook, and each runbook an alert", RUNBOOKS + "README.md", "(OutboxLag.md)",
+    ("each alert has a runbook, and each other runbook is a procedure", RUNBOOKS + "README.md", "(OutboxLag.md)",
      "(DeadLetters.md)"),
+    ("each alert has a runbook, and each other runbook is a procedure", RUNBOOKS + "README.md", "(Restore.md)", "(Backup.md)"),
+    ("each alert has a runbook, and each other runbook is a procedure", RUNBOOKS + "README.md", "## Procedures", "## More"),
+    ("each alert has a runbook, and each other runbook is a procedure", RUNBOOKS + "Restore.md", "## What it is for",
+     "## What it means"),
+    ("runbooks name commands and views that exist", RUNBOOKS + "Restore.md", "--trial", "--rehearsal"),
+    ("runbooks name commands and views that exist", RUNBOOKS + "Restore.md", "scripts/backup check",
+     "scripts/backup look"),
+    ("runbooks name commands and views that exist", RUNBOOKS + "Backup.md", "scripts/backup", "scripts/back-up"),
     ("runbooks name commands and views that exist", RUNBOOKS + "OutboxLag.md", "`transfactl outbox status`",
      "`transfactl outbox state`"),
     ("runbooks name commands and views that exist", RUNBOOKS + "JobsFailed.md", "--state failed", "--only failed"),
@@ -123,6 +130,9 @@ def copy(root):
         shutil.copytree(ROOT / folder, root / folder)
     (root / "scripts/lib").mkdir(parents=True)
     shutil.copy(ROOT / "scripts/lib/services.sh", root / "scripts/lib")
+    # What runbooks call.
+    for script in ("backup", "compose-roll", "compose-test", "restore"):
+        shutil.copy(ROOT / "scripts" / script, root / "scripts")
     shutil.copy(ROOT / ".env.example", root)
     (root / SCRAPE).write_text(scrape(root))
     os.environ["TRANSFA_METRICS"] = str(root / SCRAPE)

@@ -21,6 +21,8 @@ import yaml
 
 SEVERITIES = ("page", "ticket")
 SECTIONS = ("## What it means", "## Look", "## Do", "## It is over when")
+# Of a procedure, which people begin without an alert.
+PROCEDURE_SECTIONS = ("## What it is for", *SECTIONS[1:])
 ANNOTATIONS = ("summary", "description", "runbook_url")
 # Labels of log streams: few, with few values. Anything else would make a stream per value, or name a person.
 STREAM_LABELS = {"service", "level"}
@@ -258,20 +260,18 @@ def runbooks_belong_to_alerts(deployment):
     for name in deployment.alerts:
         if name not in deployment.runbooks:
             yield f"{name} has no runbook"
-    listed = (deployment.root / "deploy/runbooks/README.md").read_text()
-    procedures = listed.partition("\n## Procedures\n")[2]
+    listed, _, procedures = (deployment.root / "deploy/runbooks/README.md").read_text().partition("## Procedures")
     for name, text in deployment.runbooks.items():
+        is_alert = name in deployment.alerts
+        if f"({name}.md)" not in (listed if is_alert else procedures):
+            kind = "an alert" if is_alert else "a procedure, and belongs to no alert"
+            yield f"{name}.md is not in README.md as {kind}"
         if not text.startswith(f"# {name}: "):
             yield f"{name}.md does not begin with its name"
-        if f"({name}.md)" in procedures:
-            continue
-        if name not in deployment.alerts:
-            yield f"{name}.md belongs to no alert and is no procedure"
-        places = [text.find(section) for section in SECTIONS]
+        sections = SECTIONS if is_alert else PROCEDURE_SECTIONS
+        places = [text.find(section) for section in sections]
         if min(places) < 0 or places != sorted(places):
-            yield f"{name}.md does not have the sections {', '.join(SECTIONS)}"
-        if f"({name}.md)" not in listed:
-            yield f"{name}.md is not in README.md"
+            yield f"{name}.md does not have the sections {', '.join(sections)}"
 
 
 def commands(root):
@@ -300,6 +300,22 @@ def commands(root):
     return tree
 
 
+def unknown_to_script(root, span):
+    """What a line that calls a script says and the script's usage does not."""
+    words = span.split()
+    script = root / words[0]
+    if not script.is_file():
+        yield f"there is no {words[0]}"
+        return
+    usage = script.read_text().partition("usage() {")[2].partition("\nUSAGE\n")[0]
+    said = [word for word in words[1:] if word.startswith("--")]
+    # A verb is what comes first.
+    said += [word for word in words[1:2] if re.fullmatch("[a-z]+", word)]
+    for word in said:
+        if not re.search(rf"(?<![\w-]){word}(?![\w-])", usage):
+            yield f"{words[0]} knows no {word}"
+
+
 def runbooks_name_real_commands(deployment):
     tree = commands(deployment.root)
     sources = "\n".join(file.read_text() for file in (deployment.root / "Services/Transfactl").glob("**/*.swift"))
@@ -318,7 +334,11 @@ def runbooks_name_real_commands(deployment):
                 yield f"{name}.md: transfactl {words[0]} has no command {words[1] if len(words) > 1 else ''}"
             elif words[0] == "reconcile" and len(words) > 1 and words[1] not in tree["reconcile"]:
                 yield f"{name}.md: transfactl reconcile has no command {words[1]}"
-        for option in set(re.findall(r"`[^`]*?--([a-z][a-z-]*)", text)):
+        spans = re.findall(r"`([^`]+)`", text)
+        for span in filter(lambda span: span.startswith("scripts/"), spans):
+            yield from (f"{name}.md: {problem}" for problem in unknown_to_script(deployment.root, span))
+        of_tool = [span for span in spans if not span.startswith("scripts/")]
+        for option in {option for span in of_tool for option in re.findall(r"--([a-z-]+)", span)}:
             variable = re.sub(r"-(\w)", lambda match: match[1].upper(), option)
             if f"var {variable}" not in sources and f'customLong("{option}")' not in sources:
                 yield f"{name}.md: transfactl has no option --{option}"
@@ -467,7 +487,7 @@ CHECKS = [
     ("alerts have severity, summary, description and runbook", alerts_are_whole),
     ("each alert fires in a test, and not in the healthy case", alerts_are_tried),
     ("the healthy case has what alerts ask for", health_is_no_silence),
-    ("each alert has a runbook, and each runbook an alert", runbooks_belong_to_alerts),
+    ("each alert has a runbook, and each other runbook is a procedure", runbooks_belong_to_alerts),
     ("runbooks name commands and views that exist", runbooks_name_real_commands),
     ("dashboards are up to date", dashboards_are_fresh),
     ("dashboards fit each other and the data sources", dashboards_fit),
