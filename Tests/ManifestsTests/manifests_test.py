@@ -556,6 +556,13 @@ BREAKS = (
     ),
     overlay(
         "staging/postgres/network.yaml",
+        "    # The bucket of its backups.\n    - to:\n        - ipBlock:\n            cidr: 0.0.0.0/0",
+        "    # The bucket of its backups.\n    - to:\n        - ipBlock:\n            cidr: 8.8.8.8/32",
+        "problems",
+        "Cluster postgres cannot reach port 443 of the internet",
+    ),
+    overlay(
+        "staging/postgres/network.yaml",
         "values: [service, migration, roles]",
         "values: [service, migration, roles, cache]",
         "problems",

@@ -134,6 +134,8 @@ def wanted(suite, cluster, postgres):
             ("Job postgres-roles", postgres, 5432),
             (postgres, "API server", 443),
         )
+        if "backup" in cluster.of("Cluster")[0]["spec"]:
+            yield postgres, "the internet", 443
 
 
 def problems(suite, cluster):
