@@ -107,40 +107,6 @@ extension RunningSuite {
         }
     }
 
-    /// Orders a book transfer past us and gives the provider's id of it.
-    fileprivate func orderElsewhere(from payer: Person, to payee: Person, _ amount: Int64) async throws -> String {
-        struct Taken: Decodable {
-            struct Transfer: Decodable {
-                let id: String
-            }
-
-            let data: Transfer
-        }
-        var accounts: [String] = []
-        for person in [payer, payee] {
-            let sql = "SELECT provider_account FROM users WHERE id = '\(person.id)'"
-            accounts += try await self.rows("transaction", sql)
-        }
-        try #require(accounts.count == 2)
-        let link = #"{"data":{"type":"DepositAccount","id":""#
-        let order = """
-            {"data":{"type":"BookTransfer","attributes":{"amount":\(amount),"currency":"NGN","reason":"by hand",
-            "reference":"by-hand-\(payer.username)"},"relationships":{"account":\(link)\(accounts[0])"}},
-            "destinationAccount":\(link)\(accounts[1])"}}}}}
-            """
-        let answer = try await self.send(
-            "POST",
-            self.environment.publicURL(SuiteEnvironment.sandbox) + "/api/v1/transfers",
-            headers: ["x-anchor-key": self.environment.apiKey],
-            body: Array(order.utf8)
-        )
-        let id = try answer.decode(Taken.self).data.id
-        try await eventually("the transfer by hand", within: .seconds(20), every: .milliseconds(100)) {
-            try await self.sandbox("GET", "/sandbox/references/by-hand-\(payer.username)").text.contains("COMPLETED")
-        }
-        return id
-    }
-
     /// Money arrives, no message tells of it, and account has given up reading it.
     fileprivate func fundUnheard(_ person: Person, _ amount: Int64) async throws -> String {
         struct Funded: Decodable {
