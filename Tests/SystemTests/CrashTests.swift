@@ -41,12 +41,13 @@ extension WholeSuite {
 
         @Test(
             "a payment ends once, whatever transaction was about to do when it died",
+            .onProcesses,
             arguments: [
                 "after_sending", "after_provider_answer", "before_commit", "after_commit_before_ack",
                 "after_publish_before_mark", "before_provider_call",
             ]
         )
-        func crash(at label: String) async throws {
+        func labelledCrash(at label: String) async throws {
             let suite = try RunningSuite.current
             let payer = try await suite.person("crash", funding: 20_000)
             let payee = try await suite.person("payee")

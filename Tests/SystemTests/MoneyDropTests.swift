@@ -66,9 +66,10 @@ extension WholeSuite {
 
         @Test(
             "the rest of a drop returns once, whatever transaction was about to do when it died",
+            .onProcesses,
             arguments: ["before_provider_call", "after_sending"]
         )
-        func killedMidRefund(at label: String) async throws {
+        func labelledCrashInRefund(at label: String) async throws {
             let suite = try RunningSuite.current
             let ada = try await suite.person("killdrop", funding: 50_000)
             let drop = try await suite.drop(

@@ -108,8 +108,11 @@ extension WholeSuite {
             #expect(try await send(other, unsold).error?.code == "approval_used")
         }
 
-        @Test("three processes that renew at once charge each person once, and so does one that dies between")
-        func race() async throws {
+        @Test(
+            "three processes that renew at once charge each person once, and so does one that dies between",
+            .onProcesses
+        )
+        func labelledCrashInRenewal() async throws {
             let suite = try RunningSuite.current
             var people: [Person] = []
             for number in 0..<4 {

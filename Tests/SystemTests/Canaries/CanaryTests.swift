@@ -163,8 +163,16 @@ extension SuiteEnvironment {
         let tokens = self.operatorTokens.map { name, token in
             Canary(name: "token of the operator \(name)", text: token, isGuessable: false)
         }
-        return self.secretCanaries + tokens
+        return (self.composedSecrets.isEmpty ? self.secretCanaries : self.composedCanaries) + tokens
     }
+
+    /// The secrets of containers.
+    private var composedCanaries: [Canary] {
+        self.composedSecrets.map { Canary(name: $0, text: Self.value(of: $1), isGuessable: false) }
+    }
+
+    /// What stands before the colon names a master key.
+    private static func value(of text: String) -> String { text.split(separator: ":").last.map(String.init) ?? text }
 
     /// The secrets of the services' environments.
     private var secretCanaries: [Canary] {
@@ -179,9 +187,7 @@ extension SuiteEnvironment {
                 variables[name].flatMap { URLComponents(string: $0)?.password }.map { ("password in \(name)", $0) }
             }
             return (secrets + passwords).map { name, text in
-                // What stands before the colon names a master key.
-                let value = text.split(separator: ":").last.map(String.init) ?? text
-                return Canary(name: "\(name) of \(service)", text: value, isGuessable: false)
+                Canary(name: "\(name) of \(service)", text: Self.value(of: text), isGuessable: false)
             }
         }
     }

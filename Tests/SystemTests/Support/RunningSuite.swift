@@ -74,7 +74,7 @@ final class RunningSuite: Sendable {
     /// Runs a command of Redis and gives what it answers.
     @discardableResult
     func redis(_ words: [String]) async throws -> String {
-        try await Command.run("redis-cli", ["--no-auth-warning", "-u", self.ground.redis] + words)
+        try await Command.run("redis-cli", ["-e", "--no-auth-warning", "-u", self.ground.redis] + words)
     }
 
     // MARK: Life

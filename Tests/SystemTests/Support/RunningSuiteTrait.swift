@@ -76,3 +76,10 @@ extension Trait where Self == RunningSuiteTrait {
     /// Gives the tests `RunningSuite.current`.
     static func runningSuite(_ extent: RunningSuiteTrait.Extent) -> Self { RunningSuiteTrait(extent: extent) }
 }
+
+extension Trait where Self == ConditionTrait {
+    /// Left out on containers: their services are release builds, which have no labelled places to end at.
+    ///
+    /// The name of such a test begins with `labelledCrash`; by it `scripts/test` runs them on processes.
+    static var onProcesses: Self { .enabled("needs a debug build") { try ComposedSuite.named() == nil } }
+}

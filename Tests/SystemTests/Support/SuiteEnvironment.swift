@@ -22,6 +22,8 @@ struct SuiteEnvironment: Sendable {
     let operatorTokens: [String: String]
     /// Where the images of all services are.
     let imageFolder: String
+    /// What containers that run already keep secret, by setting.
+    let composedSecrets: [String: String]
     private let keys: [String: String]
     private let ports: [String: Int]
     private let internalPorts: [String: Int]
@@ -46,6 +48,7 @@ struct SuiteEnvironment: Sendable {
         self.internalPorts = internalPorts
         let names = ["MASTER_KEYS", "APPROVAL_SIGNING_KEY", "PIN_PEPPER", "BLIND_INDEX_KEY"]
         self.keys = Dictionary(uniqueKeysWithValues: names.map { ($0, Self.key()) })
+        self.composedSecrets = [:]
         self.internalToken = Self.secret(24)
         self.webhookToken = Self.secret(10)
         self.clerkSecret = "whsec_" + Self.key()
@@ -54,7 +57,7 @@ struct SuiteEnvironment: Sendable {
         self.imageFolder = "\(Scratch.directory)/images-\(Scratch.shortName())"
     }
 
-    /// Of containers that run already; their own keys are theirs alone.
+    /// Of containers that run already; their keys are known to be looked for, and to nothing else.
     init(_ composed: ComposedSuite) throws {
         let ground = try composed.ground()
         self.databases = try composed.databases()
@@ -65,6 +68,7 @@ struct SuiteEnvironment: Sendable {
         self.ports = try composed.ports()
         self.internalPorts = try composed.internalPorts()
         self.keys = [:]
+        self.composedSecrets = composed.secrets
         self.internalToken = try composed.value("INTERNAL_TOKEN")
         self.webhookToken = try composed.value("ANCHOR_WEBHOOK_TOKEN")
         self.clerkSecret = try composed.value("CLERK_WEBHOOK_SECRET")

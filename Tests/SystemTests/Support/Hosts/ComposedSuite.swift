@@ -19,6 +19,15 @@ struct ComposedSuite: Sendable {
         return value
     }
 
+    /// What its services keep secret, by setting.
+    var secrets: [String: String] {
+        Dictionary(
+            uniqueKeysWithValues: self.settings.compactMap { name, value in
+                name.hasPrefix("SECRET_") ? (String(name.dropFirst("SECRET_".count)), value) : nil
+            }
+        )
+    }
+
     /// The ports at which clients reach the services and the sandbox.
     func ports() throws -> [String: Int] {
         try self.ports(of: SuiteEnvironment.names + [SuiteEnvironment.sandbox], named: "PORT")
