@@ -263,7 +263,7 @@ class Recovering:
     def hasten_sweeps(self, seconds):
         """Who goes back less far than an account may wait to be asked about need not wait for that."""
         if seconds < 600:
-            self.suite.change("account", "UPDATE accounts SET swept_at = swept_at - interval '10 minutes'")
+            self.suite.change("account", "UPDATE accounts SET swept_at = opened_at - interval '10 minutes'")
 
     # Erasure and pictures
 
