@@ -8,7 +8,7 @@ STATEMENTS = (
     ("transaction", "UPDATE transactions SET state = 'unknown' WHERE id = %(one)s"),
     (
         "transaction",
-        "UPDATE balances SET posted = posted + 1 WHERE account = (SELECT max(account) FROM balances WHERE posted > 0)",
+        "UPDATE balances SET posted = posted + 1 WHERE account_id = (SELECT max(account_id) FROM balances WHERE posted > 0)",
     ),
     # Nobody relays for console, which publishes nothing.
     (
