@@ -16,7 +16,7 @@ compose_programs() {
 
 compose() {
     local program
-    read -r -a program <<<"${compose_program:=$(compose_programs | head -n 1)}"
+    read -r -a program <<<"${compose_program:=$(compose_programs | sed -n 1p)}"
     ((${#program[@]} > 0)) || fail "there is no Compose: neither the plugin of docker nor docker-compose is installed"
     "${program[@]}" --project-name "$project" --env-file "$environment" --file "$root/docker-compose.yml" "$@"
 }
@@ -37,7 +37,7 @@ set_compose_setting() {
 
 # container_of <service>: the id of the container that Compose runs for it.
 container_of() {
-    compose ps -q "$1" | head -n 1
+    compose ps -q "$1" | sed -n 1p
 }
 
 # edge_address <container>: in the network of the gateway.
