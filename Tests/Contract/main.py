@@ -148,12 +148,13 @@ def main():
         options.seed = random.randrange(10**9) if options.full else SEED
     suite = Suite(options.run)
     print(f"seed {options.seed}", flush=True)
-    world = World(suite).make()
+    made = World(suite)
+    world = made.make()
     groups = orders(suite, options)
     report = Report()
     for outcome in outcomes(options.run, world, groups, processes=3):
         report.take(outcome)
-    world.end_recoveries()
+    made.end_recoveries()
     everything = [order for group in groups for order in group]
     report.table(everything)
     if not options.only:
