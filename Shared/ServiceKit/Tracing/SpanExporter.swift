@@ -64,15 +64,20 @@ final class SpanExporter: SpanSink, Service, CustomStringConvertible {
     }
 
     /// Sends group after group; the rest once when everybody who could tell of one has stopped.
+    ///
+    /// A group that is under way then is not broken off: it may have arrived.
     func run() async {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                try? await Task.sleep(for: Self.pause)
-                // A cancelled task cannot send: the rest is for the group after the loop.
-                if !Task.isCancelled { await self.sendAll(tries: Self.tries) }
-            }
+        while !Self.isStopping {
+            await Self.rest(for: Self.pause)
+            if !Self.isStopping { await self.sendAll(tries: Self.tries) }
         }
         await self.sendAll(tries: 1)
+    }
+
+    private static var isStopping: Bool { Task.isCancelled || Task.isShuttingDownGracefully }
+
+    private static func rest(for pause: Duration) async {
+        await cancelWhenGracefulShutdown { try? await Task.sleep(for: pause) }
     }
 
     private func sendAll(tries: Int) async {
@@ -82,27 +87,31 @@ final class SpanExporter: SpanSink, Service, CustomStringConvertible {
                 spans.removeFirst(group.count)
                 return group
             }
-            guard !group.isEmpty else { return }
-            await self.send(group, tries: tries)
+            guard !group.isEmpty, await self.send(group, tries: tries) else { return }
         }
     }
 
-    private func send(_ group: [Span], tries: Int) async {
+    /// False when everything stops before the collector wants it again: then the group waits for the last round.
+    private func send(_ group: [Span], tries: Int) async -> Bool {
         let body = ByteBuffer(bytes: self.document.bytes(of: group))
         for attempt in 1...tries {
             switch await self.post(body) {
-            case .taken: return
+            case .taken: return true
             case .refused(let status):
                 self.drop(group.count, .refused)
                 self.logger.warning("spans refused", metadata: ["count": .safe(group.count), "status": .safe(status)])
-                return
+                return true
             case .later(let seconds) where attempt < tries:
-                try? await Task.sleep(for: .seconds(min(seconds ?? attempt, Self.longestWait)))
+                await Self.rest(for: .seconds(min(seconds ?? attempt, Self.longestWait)))
+                guard Self.isStopping else { continue }
+                self.waiting.withLock { $0.insert(contentsOf: group, at: 0) }
+                return false
             case .later:
                 self.drop(group.count, .unreachable)
                 self.logger.warning("spans not sent", metadata: ["count": .safe(group.count)])
             }
         }
+        return true
     }
 
     private enum Answer {
