@@ -9,8 +9,8 @@ for folder in ("Contract", "Failover"):
     sys.path.append(str(pathlib.Path(__file__).parents[1] / folder))
 
 from breaking import Breaking
-from outcome import Results
 from recovering import Recovering
+from results import Results
 from suite_with_backup import SuiteWithBackup
 
 

@@ -7,14 +7,13 @@ import collections
 import hashlib
 import json
 import pathlib
-import signal
 import sys
 import threading
 import time
 import uuid
 
 from composed import AUTHORIZED_PARTY, PIN
-from load import PAYMENT, Ask, Load
+from load import PAYMENT, Ask, Load, carry_out
 from suite import anchor_signature, svix_signature
 
 # As long as those of the issuer; and how often there is a new one.
@@ -155,11 +154,7 @@ def main():
     environment, people, report, secrets = sys.argv[1:5]
     with open(people) as file:
         load = KeysLoad(environment, json.load(file), secrets, float(sys.argv[5]) if len(sys.argv) > 5 else 120)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: load.ending.set())
-    load.run()
-    with open(report, "w") as file:
-        json.dump(load.report(), file, indent=1)
+    carry_out(load, report)
 
 
 if __name__ == "__main__":

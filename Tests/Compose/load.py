@@ -143,15 +143,20 @@ class Load:
         }
 
 
-def main():
-    environment, people, report = sys.argv[1:4]
-    with open(people) as file:
-        load = Load(environment, json.load(file), float(sys.argv[4]) if len(sys.argv) > 4 else 120)
+def carry_out(load, report):
+    """Until a signal comes; then the report is written."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: load.ending.set())
     load.run()
     with open(report, "w") as file:
         json.dump(load.report(), file, indent=1)
+
+
+def main():
+    environment, people, report = sys.argv[1:4]
+    with open(people) as file:
+        load = Load(environment, json.load(file), float(sys.argv[4]) if len(sys.argv) > 4 else 120)
+    carry_out(load, report)
 
 
 if __name__ == "__main__":

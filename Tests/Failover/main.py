@@ -17,28 +17,13 @@ import sabotage
 from checks import Checks
 from gaps import first_after, longest_pause
 from load import Load
+from results import Results
 from suite_on_cluster import CONSUMERS, ClusteredSuite
 from world import World
 
 # What the issue of this test is: how long no event may be consumed after a fault, in seconds.
 KILL_LIMIT = 5
 PARTITION_LIMIT = 90
-
-
-class Results:
-    def __init__(self):
-        self.passed, self.failed = 0, 0
-
-    def check(self, title, good, shown=""):
-        if good:
-            self.passed += 1
-        else:
-            self.failed += 1
-        print(f"{'passed' if good else 'FAILED'}  {title}{f': {shown}' if shown else ''}", flush=True)
-
-    def end(self):
-        print(f"{self.passed} passed, {self.failed} failed")
-        return 1 if self.failed or not self.passed else 0
 
 
 class Noticed:
@@ -157,7 +142,7 @@ def main():
     parser.add_argument("--only", default=",".join(faults.NAMES))
     parser.add_argument("--break", dest="broken", action="store_true")
     options = parser.parse_args()
-    results = Results()
+    results = Results(explains_all=True)
     suite = ClusteredSuite(options.run)
     run = Run(suite, results)
     if options.broken:

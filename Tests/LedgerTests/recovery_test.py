@@ -93,6 +93,13 @@ def told(s, id):
     return [r[0] for r in s.owner.execute("SELECT type FROM outbox WHERE subject = %s ORDER BY sequence", [str(id)]).fetchall()]
 
 
+def given(s, id, now):
+    """Two operators give money in suspense to the person whose account has it."""
+    release = L.v7()
+    equal(s.one("SELECT propose_release(%s, %s, 'credit', 'theirs', 'eve', NULL, %s)", release, id, now)[0], "proposed")
+    equal(s.one("SELECT decide_release(%s, 'adam', true, NULL, %s)", release, now)[0], "approved")
+
+
 # Beginning -------------------------------------------------------------------------------------------------------------
 
 @story("a recovery is begun once, whoever begins it, and reaches back to the earliest moment that was named")
@@ -345,9 +352,7 @@ def _(s):
           (account(s, ann), account(s, bob), 300, now - MINUTE, id))
     over(s, recovery, now + HOUR)
     # Two operators give it to the person whose account has it.
-    release = L.v7()
-    equal(s.one("SELECT propose_release(%s, %s, 'credit', 'bob has it', 'eve', NULL, %s)", release, id, now + HOUR)[0], "proposed")
-    equal(s.one("SELECT decide_release(%s, 'adam', true, NULL, %s)", release, now + HOUR)[0], "approved")
+    given(s, id, now + HOUR)
     equal((s.wallet(bob), expected(s, bob)), ((350, 0), 350))
 
 
@@ -455,9 +460,7 @@ def _(s):
     # Who has the account by now is given it by two operators.
     _, owner = s.user(provider_account=stranger)
     equal(expected(s, owner), 60)
-    release = L.v7()
-    equal(s.one("SELECT propose_release(%s, %s, 'credit', 'theirs', 'eve', NULL, %s)", release, went, now + HOUR)[0], "proposed")
-    equal(s.one("SELECT decide_release(%s, 'adam', true, NULL, %s)", release, now + HOUR)[0], "approved")
+    given(s, went, now + HOUR)
     equal((s.wallet(owner), expected(s, owner)), ((60, 0), 60))
 
 

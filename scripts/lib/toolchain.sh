@@ -18,6 +18,17 @@ use_toolchain() {
     export PATH
 }
 
+# provide_binaries: sets $binaries, the folder of TRANSFA_BINARIES or that of a debug build, which it makes. Needs $root.
+# shellcheck disable=SC2034,SC2154
+provide_binaries() {
+    binaries=${TRANSFA_BINARIES:-}
+    if [[ -z $binaries ]]; then
+        use_toolchain
+        swift build --package-path "$root"
+        binaries=$(swift build --package-path "$root" --show-bin-path)
+    fi
+}
+
 # toolchain_tool <name>: a tool that comes with the compiler, such as llvm-cov.
 toolchain_tool() {
     local beside
