@@ -3,12 +3,12 @@
 
 usage: recovery_test.py [part of a name ...]
 """
-import itertools, sys, uuid
+import concurrent.futures, itertools, sys, uuid
 
 sys.dont_write_bytecode = True
 
 import ledger as L
-from drops import MINUTE, POOL, arrive, claim, created, drop_state, end, order, refunds, slots, sweep, swept
+from drops import MINUTE, POOL, arrive, claim, created, drop_state, end, order, refunds, slots, sweep, swept, until_waiting
 from stage import DAY, HOUR, NOON, equal, story, tell_stories, together
 
 # Each story has a day of its own: recoveries follow each other, and nothing may be sent during any of them.
@@ -26,9 +26,15 @@ def begun(s, now, restored_to=None, c=None):
 def planned(s, now): return s.one("SELECT continue_recovery(%s, %s)", POOL, now)[0]
 
 
-def noted(s, recovery, account, now, differences=0):
+def noted(s, recovery, account, now, differences=0, detail="balance"):
     s.worker.execute("SELECT note_recovered(%s, %s, %s, %s, %s)",
-                     [recovery, account, now, differences, "balance" if differences else None])
+                     [recovery, account, now, differences, detail if differences else None])
+
+
+def accepted(s, recovery, account, now, who="eve", c=None):
+    """An operator accepts what differs on an account."""
+    return (c or s.worker).execute("SELECT accept_difference(%s, %s, %s, 'older than the backup', NULL, %s)",
+                                   [recovery, account, who, now]).fetchone()[0]
 
 
 def all_noted(s, recovery, now):
@@ -484,6 +490,66 @@ def _(s):
     sweep(s.worker, now + 2 * HOUR)
 
 
+# Blocked wallets -------------------------------------------------------------------------------------------------------
+
+def unblocked(s, user, now, request=None, c=None):
+    return (c or s.worker).execute("SELECT unblock_wallet(%s, 'eve', 'she has paid', %s, %s)", [user, request, now]).fetchone()[0]
+
+
+def acts(s, subject, *columns):
+    return s.owner.execute(f"SELECT {', '.join(columns)} FROM audit_log WHERE subject = %s ORDER BY number", [str(subject)]).fetchall()
+
+
+@story("a wallet that went below zero is unblocked once money has come in, and sends again")
+def _(s):
+    now = day()
+    (_, ann), (bob, _) = s.user(funds=100), s.user()
+    held = s.paid(ann, bob, 80, now - HOUR)
+    recovery = begun(s, now)
+    booked(s, now, account(s, ann), bank="a-bank", amount=70)
+    equal((s.wallet(ann), unblocked(s, ann, now)), ((30, 80), "below_zero"))     # what is held has been spent too
+    over(s, recovery, now + HOUR)
+    later = now + 2 * HOUR
+    L.fund(s.worker, account(s, ann), 49, now=later)
+    equal((unblocked(s, ann, later), s.pay(ann, bob, 1, later)[0]), ("below_zero", "sender_restricted"))
+    L.fund(s.worker, account(s, ann), 1, now=later)
+    equal(acts(s, ann, "act"), [])
+    request = uuid.uuid4()
+    got = together(s.database, [lambda c: unblocked(s, ann, later, request, c)] * 6, "worker", 6)
+    equal((got, unblocked(s, ann, later, uuid.uuid4())), (["unblocked"] * 6, "not_blocked"))
+    equal(acts(s, ann, "actor", "act", "reason", "request_id", "before", "after"),
+          [("eve", "wallet.unblocked", "she has paid", request, '{"blocked" : true, "posted" : 80, "held" : 80}', '{"blocked" : false}')])
+    equal(s.pay(ann, bob, 1, later)[0], "insufficient_funds")
+    L.fund(s.worker, account(s, ann), 5, now=later)
+    equal(s.pay(ann, bob, 5, later)[0], "accepted")
+    equal(L.submit(s.worker, [held], later), ["send"])
+    s.settle(held, "completed", now=later)
+    equal(unblocked(s, uuid.uuid4(), later), "missing")
+
+
+@story("a wallet of which a reversal found the money spent is unblocked, and blocked again by the next; an old request unblocks nothing")
+def _(s):
+    now = day()
+    (_, ann), (bob, b), (carl, _) = s.user(funds=1000, bank=False), s.user(bank=False), s.user(bank=False)
+
+    def spent():
+        id = s.sent(ann, bob, 100, now)
+        s.settle(id, "completed", now=now)
+        out = s.sent(b, carl, 100, now)
+        s.settle(out, "completed", now=now)
+        equal(s.settle(id, "reversed", now=now), ["reversed"])
+        equal(s.pay(b, carl, 1, now)[0], "sender_restricted")
+
+    spent()
+    request = uuid.uuid4()
+    equal([unblocked(s, b, now, request) for _ in range(2)], ["unblocked"] * 2)
+    spent()
+    equal(unblocked(s, b, now, request), "unblocked")                # that one: it is answered what it was answered
+    equal(s.pay(b, carl, 1, now)[0], "sender_restricted")
+    equal(unblocked(s, b, now, None), "unblocked")
+    equal((s.pay(b, carl, 1, now)[0], len(acts(s, b, "act"))), ("insufficient_funds", 2))
+
+
 # Money from outside ----------------------------------------------------------------------------------------------------
 
 @story("money that came in is credited by account, and by nobody else once it is known")
@@ -517,7 +583,145 @@ def _(s):
     over(s, recovery, now + HOUR)
 
 
+def returned(s, user, amount, payment, name, now, c=None):
+    """Account tells of money that carries a reference."""
+    return (c or s.worker).execute(
+        "SELECT result FROM credit_inbound(ARRAY[%s], ARRAY[%s], ARRAY[%s::bigint], ARRAY[%s], ARRAY[%s::uuid], ARRAY['funding'],"
+        " ARRAY[NULL::uuid], %s)", [payment, account(s, user), amount, name, L.v7(now), now]).fetchone()[0]
+
+
+@story("money of a forgotten transfer that came back waits until that transfer is booked, and is no income")
+def _(s):
+    now = day()
+    (_, ann) = s.user(funds=1000)
+    recovery = begun(s, now)
+    id = L.v7(now)
+    back = lambda: returned(s, ann, 300, f"{id.hex}-anc_py", reference(id), now)
+    equal(([back(), back()], s.wallet(ann)), (["unknown_account"] * 2, (1000, 0)))
+    booked(s, now, account(s, ann), bank="a-bank", amount=300, status="reversed", id=id)
+    equal((back(), back(), s.wallet(ann), expected(s, ann)), ("matched", "duplicate", (1000, 0), 1000))
+    # What nobody can take for one of ours is credited as always.
+    for name in (None, "rent", f"rel-{L.v7(now)}", f"trf-{id.hex}", f"x{reference(L.v7(now))}", reference("1-2")):
+        equal((name, returned(s, ann, 1, f"{uuid.uuid4().hex}-anc_py", name, now)), (name, "credited"))
+    stranger, payment = reference(L.v7(now)), f"{uuid.uuid4().hex}-anc_py"
+    equal(returned(s, ann, 5, payment, stranger, now), "unknown_account")
+    over(s, recovery, now + HOUR)
+    equal([returned(s, ann, 5, payment, stranger, now + HOUR) for _ in range(2)], ["credited", "duplicate"])
+    equal((s.wallet(ann), expected(s, ann)), ((1011, 0), 1011))
+
+
+@story("what carries a reference of ours and is never booked is in suspense after ten minutes all the same, and credited by nobody then")
+def _(s):
+    now = day()
+    (_, ann) = s.user(funds=10)
+    recovery = begun(s, now)
+    number, name = uuid.uuid4().hex, reference(L.v7(now))
+    recover = lambda at: s.one("SELECT recover_payment(%s, %s, 1, %s, %s)", f"{number}-anc_inb_trsf", account(s, ann), L.v7(at), at)[0]
+    equal((recover(now), returned(s, ann, 1, f"{number}-anc_py", name, now)), ("waiting", "unknown_account"))
+    equal((recover(now + 10 * MINUTE), returned(s, ann, 1, f"{number}-anc_py", name, now)), ("held", "duplicate"))
+    equal((s.wallet(ann), expected(s, ann)), ((10, 0), 11))
+    over(s, recovery, now + HOUR)
+    equal(returned(s, ann, 1, f"{number}-anc_py", name, now + HOUR), "duplicate")
+
+
+@story("account and the recovery book a payment at the same moment: once, whichever comes first, and whatever id they have for it")
+def _(s):
+    now = day()
+    (_, ann) = s.user(funds=10)
+    recovery = begun(s, now)
+    later = now + 10 * MINUTE
+    for turn in range(3):
+        number = uuid.uuid4().hex
+        own, other = f"{number}-anc_inb_trsf", f"{number}-anc_py"
+        # On shards of their own: only the turns that they take may keep them apart.
+        ids = [uuid.UUID(int=L.v7(later).int >> 4 << 4 | n) for n in (1, 2)]
+        recover = lambda c, at: c.execute("SELECT recover_payment(%s, %s, 7, %s, %s)", [own, account(s, ann), ids[0], at]).fetchone()[0]
+        credit = lambda c: c.execute(
+            "SELECT result FROM credit_inbound(ARRAY[%s, %s], ARRAY[%s, %s], ARRAY[7, 3], ARRAY[NULL, NULL]::text[], %s::uuid[],"
+            " ARRAY['funding', 'funding'], ARRAY[NULL, NULL]::uuid[], %s) ORDER BY ord",
+            [other, f"{uuid.uuid4().hex}-anc_py", *[account(s, ann)] * 2, [ids[1], uuid.UUID(int=ids[1].int + 16)], later]).fetchall()
+        hold = lambda c: c.execute("SELECT hold_unmatched(%s, %s, 7, %s, 'account', NULL, %s)",
+                                   [other, account(s, ann), ids[1], later]).fetchone()[0]
+        equal(recover(s.worker, now), "waiting")
+        first, second, answers = [
+            (lambda c: recover(c, later), credit, ("held", [("duplicate",), ("credited",)])),
+            (credit, lambda c: recover(c, later), ([("credited",), ("credited",)], "known")),
+            (lambda c: recover(c, later), hold, ("held", "duplicate")),
+        ][turn]
+        with L.connect(s.database, "worker") as c, concurrent.futures.ThreadPoolExecutor(1) as pool:
+            got = first(c)
+            waiting = pool.submit(second, s.worker)
+            until_waiting(s)
+            c.commit()
+            equal((turn, got, waiting.result()), (turn, *answers))
+    equal((s.wallet(ann), expected(s, ann)), ((23, 0), 37))
+    over(s, recovery, now + HOUR)
+
+
 # The end ---------------------------------------------------------------------------------------------------------------
+
+@story("a difference that an operator has looked at holds a recovery open no more, and another one does")
+def _(s):
+    now = day()
+    (_, ann) = s.user(funds=10)
+    recovery = begun(s, now)
+    planned(s, now)
+    none_sent(s, now)
+    all_noted(s, recovery, now + 3 * MINUTE)
+    mine = account(s, ann)
+    s.owner.execute("UPDATE recovery_accounts SET looked_at = NULL, differences = NULL WHERE account = %s AND recovery_id = %s", [mine, recovery])
+    left = lambda: missing(s, recovery)[1]
+    equal((accepted(s, recovery, mine, now), left()), ("not_looked_at", 1))
+    noted(s, recovery, mine, now + 1.9 * MINUTE, 1)
+    equal((accepted(s, recovery, mine, now + HOUR), left()), ("not_looked_at", 1))
+    noted(s, recovery, mine, now + 2 * MINUTE)
+    equal((accepted(s, recovery, mine, now + HOUR), left()), ("agrees", 0))
+    noted(s, recovery, mine, now + 3 * MINUTE, 1)
+    equal(ended(s, recovery, now + HOUR), "incomplete")
+    got = together(s.database, [lambda c: accepted(s, recovery, mine, now + HOUR, c=c)] * 6, "worker", 6)
+    equal((got, left()), (["accepted"] * 6, 0))
+    equal(accepted(s, recovery, mine, now + HOUR, who="adam"), "accepted")
+    row = "SELECT accepted_by, accept_reason, accepted_at FROM recovery_accounts WHERE recovery_id = %s AND account = %s"
+    equal(s.one(row, recovery, mine), ("eve", "older than the backup", now + HOUR))
+    noted(s, recovery, mine, now + 4 * MINUTE, 1)                    # the same again
+    noted(s, recovery, mine, now + 3.5 * MINUTE, 2)                  # one that began before
+    equal(left(), 0)
+    for differences, detail in ((2, "balance"), (1, "missing_with_us"), (0, None)):
+        noted(s, recovery, mine, now + 5 * MINUTE, differences, detail)
+        equal((differences, left(), s.one(row, recovery, mine)), (differences, int(differences > 0), (None, None, None)))
+        noted(s, recovery, mine, now + 5 * MINUTE, 1)
+        equal((left(), accepted(s, recovery, mine, now + HOUR), left()), (1, "accepted", 0))
+    equal((accepted(s, recovery, "nobodys-account", now), accepted(s, uuid.uuid4(), mine, now)), ("missing", "missing"))
+    equal(ended(s, recovery, now + HOUR), "ended")
+    noted(s, recovery, mine, now + HOUR, 3)                          # a look that ends too late
+    equal((left(), s.one(row, recovery, mine)[0], accepted(s, recovery, mine, now + HOUR)), (0, "eve", "accepted"))
+    equal(accepted(s, recovery, account(s, s.user()[1]), now + HOUR), "missing")
+    equal(accepted(s, recovery, POOL, now + HOUR), "ended")
+    said = s.owner.execute("SELECT actor, reason, after FROM audit_log WHERE act = 'recovery.difference_accepted' AND subject = %s",
+                           [str(recovery)]).fetchall()
+    equal((len(said), said[0]), (4, ("eve", "older than the backup",
+                                     f'{{"account" : "{mine}", "differences" : 1, "detail" : "balance"}}')))
+
+
+@story("what was accepted counts no more when the ledger is restored once more, or to an earlier moment")
+def _(s):
+    now = day()
+    (_, ann) = s.user(funds=10)
+    recovery = begun(s, now)
+    planned(s, now)
+    none_sent(s, now)
+    mine = account(s, ann)
+    for again, after in ((now + 5 * MINUTE, HOUR), (now - 20 * MINUTE, 2 * HOUR)):
+        all_noted(s, recovery, now + after - MINUTE)
+        noted(s, recovery, mine, now + after, 1)
+        equal((accepted(s, recovery, mine, now + after), missing(s, recovery)[1]), ("accepted", 0))
+        begun(s, now + after, restored_to=again)
+        noted(s, recovery, mine, now + after + 3 * MINUTE, 1)
+        row = "SELECT differences, accepted_at FROM recovery_accounts WHERE recovery_id = %s AND account = %s"
+        equal(s.one(row, recovery, mine), (1, None))
+        equal(ended(s, recovery, now + after + HOUR), "incomplete")
+    over(s, recovery, now + DAY / 2)
+
 
 @story("a recovery ends when every account was looked at, late enough, and left nothing; then once, for whoever asks")
 def _(s):
@@ -586,8 +790,12 @@ def _(s):
             except L.psycopg.errors.InsufficientPrivilege: continue
             raise AssertionError(f"went through: {statement}")
     writes = ["UPDATE recoveries SET ended_at = now()", "DELETE FROM recovery_doubts", "INSERT INTO recovery_payments VALUES ('x', 'x', now())",
-              "UPDATE recovery_accounts SET differences = 0", "SELECT adopt_transfers(ARRAY[]::uuid[], now())"]
-    calls = ["SELECT begin_recovery(now(), 'x', 'x')", "SELECT end_recovery(gen_random_uuid(), 'x', 'x', NULL)", "SELECT note_absent(ARRAY[]::uuid[])"]
+              "UPDATE recovery_accounts SET differences = 0", "SELECT adopt_transfers(ARRAY[]::uuid[], now())",
+              "UPDATE recovery_accounts SET accepted_at = now()", "UPDATE balances SET debits_blocked = false",
+              "SELECT lock_payments(ARRAY[]::text[])"]
+    calls = ["SELECT begin_recovery(now(), 'x', 'x')", "SELECT accept_difference(gen_random_uuid(), 'x', 'x', 'x', NULL)",
+             "SELECT unblock_wallet(gen_random_uuid(), 'x', 'x', NULL)",
+             "SELECT end_recovery(gen_random_uuid(), 'x', 'x', NULL)", "SELECT note_absent(ARRAY[]::uuid[])"]
     for c, statements in ((s.worker, writes), (s.handler, writes + calls)):
         for statement in statements:
             try: c.execute(statement)
