@@ -16,6 +16,7 @@ struct CreditWallets: Sendable {
                 for result in results {
                     switch result.result {
                     case "unknown_account": outcomes.append(Self.notKnownYet)
+                    case "recovering": outcomes.append(Self.notBookedYet)
                     case "matched":
                         // Money of a transfer of ours that came back: the provider says how it stands.
                         if let id = result.transaction {
@@ -54,4 +55,6 @@ struct CreditWallets: Sendable {
     }
 
     private static let notKnownYet = JobOutcome.again(reason: "account_not_known_yet", after: nil)
+    /// Money that may be of a transfer of ours which came back, and which a recovery has still to book.
+    private static let notBookedYet = JobOutcome.again(reason: "recovering", after: .seconds(10))
 }

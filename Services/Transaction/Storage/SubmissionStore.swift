@@ -208,7 +208,8 @@ struct SubmissionStore: Sendable {
     ) async throws -> [(transaction: UUID?, result: String)] {
         try await transaction.query(
             """
-            SELECT transaction_id, result FROM credit_inbound(\(payments.map(\.providerPaymentID)),
+            SELECT transaction_id, CASE WHEN result = 'unknown_account' AND user_id IS NOT NULL THEN 'recovering'
+                ELSE result END FROM credit_inbound(\(payments.map(\.providerPaymentID)),
                 \(payments.map(\.account)), \(payments.map(\.amount)), \(payments.map(\.reference))::text[],
                 \(payments.map { _ in transaction.makeID() }), \(payments.map { "payment:" + $0.providerPaymentID }),
                 \(payments.map(\.correlation))::uuid[]) ORDER BY ord
