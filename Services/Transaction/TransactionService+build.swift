@@ -77,6 +77,9 @@ struct TransactionParts {
                 database: messaging.work,
                 ids: self.host.ids
             ).add(to: $0)
+            WalletDeskController(store: WalletDeskStore(client: self.host.workers), database: messaging.work).add(
+                to: $0
+            )
             DisputeDeskController(
                 store: self.disputes,
                 database: messaging.work,

@@ -24,7 +24,8 @@ struct Transfactl: AsyncParsableCommand {
                 name: "People and money:",
                 subcommands: [
                     RestrictCommand.self, UnrestrictCommand.self, UserCommand.self, ReconcileCommand.self,
-                    SuspenseCommand.self, RecoveryCommand.self, DisputeCommand.self, TransfersCommand.self,
+                    SuspenseCommand.self, RecoveryCommand.self, WalletsCommand.self, DisputeCommand.self,
+                    TransfersCommand.self,
                 ]
             ),
             CommandGroup(

@@ -510,8 +510,15 @@ class Recipes:
     def listForgotten(self, edit):
         edit.path("id", self.things["recovery"])
 
+    def acceptDifference(self, edit):
+        edit.path("id", self.things["recovery"])
+        edit.path("account", self.things["accepted"])
+
     def endRecovery(self, edit):
         edit.path("id", self.things["recovery"])
+
+    def unblockWallet(self, edit):
+        edit.path("id", self.next_of("blocked", edit))
 
     def getTransfer(self, edit):
         edit.path("id", self.things["transfer"])

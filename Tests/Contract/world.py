@@ -360,8 +360,11 @@ class World:
             self.things |= {"signals": signals, "break": found.fetchone()[0]}
 
     def recovery(self):
-        """One that has ended: an open one would stop the payments that are called here."""
-        self.things["recovery"] = uuid7()
+        """One that has ended, with a difference that was accepted: an open one would stop the payments that are called
+        here. And wallets that are blocked as one may leave them."""
+        self.things |= {
+            "recovery": uuid7(), "accepted": "contract-anc_acc", "blocked": [str(uuid.uuid4()) for _ in range(SPARE)],
+        }
         with self.database("transaction") as connection:
             connection.execute(
                 """INSERT INTO recoveries (id, restored_to, begun_at, begun_by, reason, planned_at, ended_at, ended_by,
@@ -369,6 +372,19 @@ class World:
                 SELECT %s, m.at - interval '2 hours', m.at - interval '1 hour', 'contract', 'a test', m.at, m.at,
                     'contract', 'a test' FROM (SELECT clock_timestamp() AS at) m""",
                 (self.things["recovery"],),
+            )
+            connection.execute(
+                """INSERT INTO recovery_accounts (recovery_id, account, looked_at, differences, detail, accepted_at,
+                    accepted_by, accept_reason)
+                VALUES (%s, %s, clock_timestamp(), 1, 'balance balance: ours 1, theirs 2', clock_timestamp(), 'contract',
+                    'a test')""",
+                (self.things["recovery"], self.things["accepted"]),
+            )
+            connection.execute("SELECT ensure_users(%s::uuid[])", (self.things["blocked"],))
+            connection.execute(
+                """UPDATE balances b SET debits_blocked = true FROM users u
+                WHERE u.wallet_id = b.account_id AND u.id = ANY (%s::uuid[])""",
+                (self.things["blocked"],),
             )
 
     def end_recoveries(self):

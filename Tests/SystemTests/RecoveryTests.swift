@@ -38,6 +38,7 @@ struct RecoveryTests {
         #expect(try await suite.run("recovery", "status").exit == .code(1))
         let acting = ["--operator", "grace", "--reason", "all agrees"]
         #expect(try await suite.toolFails(["recovery", "end"] + acting).contains("incomplete"))
+        try await suite.acceptOldDifference()
 
         try await eventually("the books to have it all", within: .seconds(60), every: .milliseconds(200)) {
             let balances = [try await suite.wallet(ada).posted, try await suite.wallet(bola).posted]
@@ -62,12 +63,64 @@ struct RecoveryTests {
         let paid = try await suite.pay(from: ada, to: bola, 1000)
         try await suite.await(paid, "completed")
         #expect(try await suite.wallet(ada).posted == 44_300)
+        try await suite.unblock(bola)
         #expect(try await suite.brokenInvariants() == [])
         try await suite.setClocks(0)
     }
 }
 
 extension RunningSuite {
+    /// Of an account that nobody can look at any more an operator accepts that it differs.
+    fileprivate func acceptOldDifference() async throws {
+        let acting = ["--operator", "grace", "--reason", "older than the backup"]
+        try await self.rows(
+            "transaction",
+            """
+            INSERT INTO recovery_accounts (recovery_id, account, looked_at, differences, detail)
+            SELECT id, 'old-anc_acc', begun_at + interval '3 minutes', 2, 'balance balance: ours 1, theirs 2' || chr(10)
+                || 'missing_there trf-1: ours completed 1, theirs -'
+            FROM recoveries WHERE ended_at IS NULL
+            """
+        )
+        let status = try await self.run("recovery", "status").text
+        #expect(status.contains("old-anc_acc differs 2 times, first balance balance: ours 1, theirs 2"))
+        #expect(status.contains("    missing_there trf-1"))
+        func accept(_ account: String) async throws -> ToolRun {
+            try await ToolRun(["recovery", "accept-difference", account] + acting, self.environment.tool)
+        }
+        #expect(try await accept("nobodys-anc_acc").exit == .code(4))
+        #expect(try await accept("../end").exit == .code(64))
+        let accepted = try await accept("old-anc_acc")
+        #expect(accepted.exit == .code(0))
+        let line = /old-anc_acc differs 2 times, accepted by grace at [^ ]+: older than the backup, first balance/
+        #expect(accepted.text.contains(line), "\(accepted.text)")
+        let audited = try await self.tool(["audit", "list", "transaction"])
+        #expect(audited.contains("grace recovery.difference_accepted"))
+    }
+
+    /// Somebody whose wallet is blocked sends nothing until an operator says so, once.
+    fileprivate func unblock(_ person: Person) async throws {
+        let (id, acting) = (person.id.lowercased, ["--operator", "grace", "--reason", "looked at"])
+        let none = try await self.tool(["wallets", "blocked"])
+        #expect(!none.contains(id))
+        try await self.rows(
+            "transaction",
+            """
+            UPDATE balances b SET debits_blocked = true FROM users u
+            WHERE u.wallet_id = b.account_id AND u.id = '\(id)'
+            """
+        )
+        let posted = try await self.wallet(person).posted
+        let blocked = try await self.tool(["wallets", "blocked", "--limit", "1000"])
+        #expect(blocked.contains("\(id)  \(posted) kobo posted, 0 held; 0 owed to us"), "\(blocked)")
+        #expect(try await self.tool(["wallets", "unblock", id] + acting).contains("the wallet of \(id) is unblocked"))
+        #expect(try await self.toolFails(["wallets", "unblock", id] + acting).contains("not_blocked"))
+        let nobody = ["wallets", "unblock", UUID().lowercased] + acting
+        #expect(try await ToolRun(nobody, self.environment.tool).exit == .code(4))
+        let left = try await self.tool(["wallets", "blocked"])
+        #expect(!left.contains(id))
+    }
+
     /// A payment that is accepted and waits, for something that was said about its payer cannot be handled yet.
     fileprivate func acceptUnsent(from payer: Person, to payee: Person, _ amount: Int64) async throws -> UUID {
         try await self.rows(

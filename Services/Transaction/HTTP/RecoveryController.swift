@@ -6,7 +6,8 @@ import Messaging
 import Primitives
 import ServiceKit
 
-/// What operators do after a restore, on the internal port: see what is missing, and end the recovery.
+/// What operators do after a restore, on the internal port: see what is missing, accept what nobody can make
+/// good, and end the recovery.
 struct RecoveryController: Sendable {
     let store: RecoveryStore
     let database: EventDatabase
@@ -27,6 +28,7 @@ struct RecoveryController: Sendable {
             guard try await self.store.state(of: id) != nil else { throw APIError.notFound }
             return Self.json(try await self.store.forgotten(id, limit: limit))
         }
+        group.post("/recoveries/:id/accounts/:account/accept") { try await self.accept($0, $1) }
         group.post("/recoveries/:id/end") { try await self.end($0, $1) }
     }
 
@@ -50,6 +52,28 @@ struct RecoveryController: Sendable {
             try await self.store.begin(moment, by: order, in: transaction)
         }
         return Self.json(try await self.store.state(of: id) ?? "{}")
+    }
+
+    private func accept(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let id = try context.uuid("id")
+        guard let account = context.parameters.get("account"),
+            account.wholeMatch(of: /[A-Za-z0-9_.:-]{1,128}/) != nil
+        else { throw APIError.notFound(parameter: "account") }
+        let order = try await OperatorOrder(request, context)
+        let acceptance = try await self.database.transaction(cause: context.cause) { transaction in
+            try await self.store.accept(account, of: id, by: order, in: transaction)
+        }
+        switch acceptance {
+        case .accepted: return Self.json(try await self.store.state(of: id) ?? "{}")
+        case .missing: throw APIError.notFound(parameter: "account")
+        case .ended: throw APIError.conflict("ended", detail: "The recovery has ended.")
+        case .notLookedAt:
+            throw APIError.conflict(
+                "not_looked_at",
+                detail: "What was under way may not have arrived; wait for a look."
+            )
+        case .agrees: throw APIError.conflict("agrees", detail: "The account agrees; there is nothing to accept.")
+        }
     }
 
     private func end(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {

@@ -19,6 +19,20 @@ struct RecoveryStore: Sendable {
         case missing
     }
 
+    /// What became of an operator's wish to accept what differs on an account.
+    enum Acceptance: String, Sendable {
+        case accepted
+        /// The recovery has no such account.
+        case missing
+        case ended
+        /// Not since everything that was under way has arrived.
+        case notLookedAt = "not_looked_at"
+        case agrees
+    }
+
+    /// The most differences of an account that are written down.
+    private static let noted = 20
+
     /// The one that is open; nil when none is.
     func open() async throws -> Recovery? {
         let rows = try await self.client.query(
@@ -50,6 +64,22 @@ struct RecoveryStore: Sendable {
         return ending
     }
 
+    /// Lets what differs on an account hold a recovery open no more, until something else differs.
+    func accept(
+        _ account: String,
+        of id: UUID,
+        by order: OperatorOrder,
+        in transaction: EventTransaction
+    ) async throws -> Acceptance {
+        let rows = try await transaction.query(
+            "SELECT accept_difference(\(id), \(account), \(order.name), \(order.reason), \(order.request))"
+        )
+        guard let word = try rows.first?.decode(String.self), let acceptance = Acceptance(rawValue: word) else {
+            throw LedgerContradiction()
+        }
+        return acceptance
+    }
+
     /// The newest recovery, or that one, with what is missing of it, as JSON; nil when there is none.
     func state(of id: UUID? = nil) async throws -> String? {
         try await self.client.query(
@@ -63,9 +93,11 @@ struct RecoveryStore: Sendable {
                 'missing', (SELECT json_build_object('listing', m.not_planned, 'accounts', m.accounts,
                     'transfers', m.doubts) FROM recovery_missing(r.id) m),
                 'differences', (SELECT coalesce(json_agg(json_build_object('account', x.account, 'looked_at', x.looked_at,
-                        'count', x.differences, 'first', x.detail)), '[]')
+                        'count', x.differences, 'first', split_part(x.detail, chr(10), 1),
+                        'all', string_to_array(x.detail, chr(10)), 'accepted_at', x.accepted_at,
+                        'accepted_by', x.accepted_by, 'accept_reason', x.accept_reason)), '[]')
                     FROM (SELECT * FROM recovery_accounts a WHERE a.recovery_id = r.id AND a.differences > 0
-                        ORDER BY a.account LIMIT 100) x)))::text
+                        ORDER BY a.accepted_at IS NOT NULL, a.account LIMIT 100) x)))::text
             FROM recoveries r WHERE \(id)::uuid IS NULL OR r.id = \(id) ORDER BY r.begun_at DESC, r.id DESC LIMIT 1
             """
         ).first?.decode(String.self)
@@ -134,14 +166,20 @@ struct RecoveryStore: Sendable {
         lookedAt moment: Date,
         in transaction: EventTransaction
     ) async throws {
-        let detail = differences.first.map { difference in
-            "\(difference.kind.rawValue) \(difference.key): ours \(difference.ours ?? "-"), "
-                + "theirs \(difference.theirs ?? "-")"
-        }
+        // In one order: the same differences are the same text, by which an acceptance of them stays.
+        let lines = differences.map(\.line).sorted().prefix(Self.noted)
+        let detail = lines.isEmpty ? nil : lines.joined(separator: "\n")
         try await transaction.stage(
             """
             SELECT note_recovered(\(recovery.id), \(account), \(moment), \(Int64(differences.count)), \(detail))
             """
         )
+    }
+}
+
+extension BookDifference {
+    /// On one line, as operators see it.
+    fileprivate var line: String {
+        "\(self.kind.rawValue) \(self.key): ours \(self.ours ?? "-"), theirs \(self.theirs ?? "-")"
     }
 }

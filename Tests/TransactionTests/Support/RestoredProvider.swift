@@ -27,6 +27,11 @@ struct RestoredProvider: ProviderBooks, TransferProvider {
         }
     }
 
+    /// Its balance of an account differs, and nothing that it lists says why.
+    func differs(_ account: String, by amount: Int64) {
+        self.state.withLock { $0.balances[account, default: 0] += amount }
+    }
+
     /// It has made a transfer, or is about to; `bank` is whom it pays outside.
     func moves(
         _ reference: String,

@@ -12,7 +12,9 @@ struct RecoveryCommand: AsyncParsableCommand {
             status: no recovery is open; 1: one is open; 2: refused, or nobody answers; 4: there is no recovery; 64: the \
             command line is wrong.
             """,
-        subcommands: [RecoveryBegin.self, RecoveryStatus.self, RecoveryForgotten.self, RecoveryEnd.self]
+        subcommands: [
+            RecoveryBegin.self, RecoveryStatus.self, RecoveryForgotten.self, RecoveryAccept.self, RecoveryEnd.self,
+        ]
     )
 
     /// The newest recovery.
@@ -45,8 +47,15 @@ extension ShownTransfer {
         if isOpen, let missing = self.part("missing") {
             lines.append("  missing: \(missing["accounts"]) accounts, \(missing["transfers"]) transfers asked about")
         }
-        return lines
-            + self.list("differences").map { "  \($0["account"]) differs \($0["count"]) times, first \($0["first"])" }
+        return lines + self.list("differences").flatMap(\.differenceLines)
+    }
+
+    /// What differs on an account, and who has accepted it.
+    private var differenceLines: [String] {
+        let who = "\(self["accepted_by"]) at \(self["accepted_at"]): \(self["accept_reason"])"
+        let accepted = self["accepted_at"] == "-" ? "" : ", accepted by \(who)"
+        let others = self.texts("all").dropFirst().map { "    \($0)" }
+        return ["  \(self["account"]) differs \(self["count"]) times\(accepted), first \(self["first"])"] + others
     }
 
     /// A forgotten transfer on one line.
@@ -119,21 +128,43 @@ struct RecoveryForgotten: AsyncParsableCommand {
 
     @OptionGroup var output: EventOutput
 
-    @Option(help: "The most transfers.")
-    var limit = 100
-
-    func validate() throws {
-        guard (1...1000).contains(self.limit) else { throw ValidationError("--limit is from 1 to 1000") }
-    }
+    @OptionGroup var most: ListLimit
 
     func run() async throws {
-        let (isJSON, limit) = (self.output.isJSON, self.limit)
-        let path = "/internal/recoveries/\(try await RecoveryCommand.newestID())/forgotten?limit=\(limit)"
-        try await TransfersCommand.show(.get(.internalPort(.transaction), path)) { found in
-            for transfer in (found as? [Any] ?? []).map(ShownTransfer.init) {
-                EventsCommand.write(isJSON ? transfer.json : transfer.forgottenLine)
-            }
-        }
+        let path = "/internal/recoveries/\(try await RecoveryCommand.newestID())/forgotten?limit=\(self.most.limit)"
+        try await TransfersCommand.list(path, self.output) { $0.forgottenLine }
+    }
+}
+
+/// `transfactl recovery accept-difference <account>`.
+struct RecoveryAccept: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "accept-difference",
+        abstract: "Lets what differs on an account hold the recovery open no more, until something else differs there."
+    )
+
+    @OptionGroup var output: EventOutput
+
+    @Argument(help: "The provider's account, as the status names it.")
+    var account: AccountText
+
+    @OptionGroup var acting: OperatorOptions
+
+    func run() async throws {
+        let output = self.output
+        let place = "/internal/recoveries/\(try await RecoveryCommand.newestID())/accounts/\(self.account.text)/accept"
+        let call = try Call.post(.internalPort(.transaction), place, self.acting.order)
+        try await TransfersCommand.show(call.inName(of: self.acting.name)) { RecoveryCommand.write($0, output) }
+    }
+}
+
+/// The provider's id of an account that a person typed: nothing else gets into a path.
+struct AccountText: ExpressibleByArgument {
+    let text: String
+
+    init?(argument: String) {
+        guard argument.wholeMatch(of: /[A-Za-z0-9_.:-]{1,128}/) != nil else { return nil }
+        self.text = argument
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Contracts
 import Foundation
 
 /// `transfactl transfers`: transfers as operators see them, and what two of them decide.
@@ -16,6 +17,16 @@ struct TransfersCommand: AsyncParsableCommand {
             TransfersApprove.self, TransfersWithdraw.self,
         ]
     )
+
+    /// Shows a list of the transaction service, one thing per line.
+    static func list(_ path: String, _ output: EventOutput, _ line: @escaping (ShownTransfer) -> String) async throws {
+        let isJSON = output.isJSON
+        try await self.show(.get(.internalPort(.transaction), path)) { found in
+            for thing in (found as? [Any] ?? []).map(ShownTransfer.init) {
+                EventsCommand.write(isJSON ? thing.json : line(thing))
+            }
+        }
+    }
 
     /// Sends a call, and shows what came; a refusal is one line on standard error.
     static func show(_ call: Call, _ body: @escaping (Any) -> Void) async throws {
@@ -57,8 +68,14 @@ struct ShownTransfer {
 
     subscript(name: String) -> String { self.members[name].map { "\($0)" } ?? "-" }
 
+    /// Whether something of it holds.
+    func isTrue(_ name: String) -> Bool { self.members[name] as? Bool ?? false }
+
     /// A list of things in it.
     func list(_ name: String) -> [ShownTransfer] { (self.members[name] as? [Any] ?? []).map(ShownTransfer.init) }
+
+    /// A list of texts in it.
+    func texts(_ name: String) -> [String] { self.members[name] as? [String] ?? [] }
 
     /// Something in it.
     func part(_ name: String) -> ShownTransfer? { self.members[name].map(ShownTransfer.init) }

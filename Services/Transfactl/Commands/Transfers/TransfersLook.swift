@@ -13,8 +13,7 @@ struct TransfersList: AsyncParsableCommand {
     @Option(help: "accepted, submitted, unknown, completed, failed or reversed.")
     var state = "unknown"
 
-    @Option(help: "The most transfers.")
-    var limit = 100
+    @OptionGroup var most: ListLimit
 
     private static let states = ["accepted", "submitted", "unknown", "completed", "failed", "reversed"]
 
@@ -22,17 +21,11 @@ struct TransfersList: AsyncParsableCommand {
         guard Self.states.contains(self.state) else {
             throw ValidationError("--state is one of: \(Self.states.joined(separator: ", "))")
         }
-        guard (1...1000).contains(self.limit) else { throw ValidationError("--limit is from 1 to 1000") }
     }
 
     func run() async throws {
-        let path = "/internal/transfers?state=\(self.state)&limit=\(self.limit)"
-        let isJSON = self.output.isJSON
-        try await TransfersCommand.show(.get(.internalPort(.transaction), path)) { found in
-            for transfer in (found as? [Any] ?? []).map(ShownTransfer.init) {
-                EventsCommand.write(isJSON ? transfer.json : transfer.line)
-            }
-        }
+        let path = "/internal/transfers?state=\(self.state)&limit=\(self.most.limit)"
+        try await TransfersCommand.list(path, self.output) { $0.line }
     }
 }
 
@@ -68,12 +61,18 @@ struct TransfersProposals: AsyncParsableCommand {
     @OptionGroup var output: EventOutput
 
     func run() async throws {
-        let isJSON = self.output.isJSON
-        try await TransfersCommand.show(.get(.internalPort(.transaction), "/internal/transfer-proposals")) { found in
-            for proposal in (found as? [Any] ?? []).map(ShownTransfer.init) {
-                let text = "\(proposal["transaction_id"])  \(proposal.proposalLine)"
-                EventsCommand.write(isJSON ? proposal.json : text)
-            }
+        try await TransfersCommand.list("/internal/transfer-proposals", self.output) { proposal in
+            "\(proposal["transaction_id"])  \(proposal.proposalLine)"
         }
+    }
+}
+
+/// How many of a list are shown.
+struct ListLimit: ParsableArguments {
+    @Option(help: "The most lines.")
+    var limit = 100
+
+    func validate() throws {
+        guard (1...1000).contains(self.limit) else { throw ValidationError("--limit is from 1 to 1000") }
     }
 }

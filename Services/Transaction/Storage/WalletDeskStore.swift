@@ -1,0 +1,44 @@
+import Foundation
+import Messaging
+import Postgres
+
+/// Wallets that send nothing until an operator has looked; as worker, for no user's request comes here.
+struct WalletDeskStore: Sendable {
+    let client: PostgresClient
+
+    /// What became of an operator's wish to unblock a wallet.
+    enum Unblocking: String, Sendable {
+        case unblocked
+        /// It still owes.
+        case belowZero = "below_zero"
+        case notBlocked = "not_blocked"
+        /// There is no such wallet.
+        case missing
+    }
+
+    /// Blocked wallets, as JSON, and what is owed to us because their owners had spent what was taken back.
+    func blocked(limit: Int) async throws -> String {
+        try await self.client.query(
+            """
+            SELECT coalesce(json_agg(json_build_object('user_id', w.owner_id, 'posted', w.posted, 'held', w.held,
+                'below_zero', w.posted - w.held < 0, 'owed', (SELECT coalesce(-sum(e.amount), 0)::bigint
+                    FROM transactions t JOIN entries e ON e.transaction_id = t.id AND e.leg = 'receivable'
+                    WHERE t.recipient_id = w.owner_id AND t.state = 'reversed' AND t.credit_account = w.account_id))
+                ORDER BY w.account_id), '[]')::text
+            FROM (SELECT a.owner_id, b.* FROM balances b JOIN ledger_accounts a ON a.id = b.account_id
+                WHERE b.debits_blocked AND a.kind = 'wallet' ORDER BY b.account_id LIMIT \(Int64(limit))) w
+            """
+        ).first?.decode(String.self) ?? "[]"
+    }
+
+    /// Lets a wallet send again.
+    func unblock(_ user: UUID, by order: OperatorOrder, in transaction: EventTransaction) async throws -> Unblocking {
+        let rows = try await transaction.query(
+            "SELECT unblock_wallet(\(user), \(order.name), \(order.reason), \(order.request))"
+        )
+        guard let word = try rows.first?.decode(String.self), let unblocking = Unblocking(rawValue: word) else {
+            throw LedgerContradiction()
+        }
+        return unblocking
+    }
+}
