@@ -3,15 +3,17 @@ import Postgres
 
 /// What age alone decides.
 struct LedgerUpkeep: Sendable {
-    /// Rows or transfers of one run.
-    private static let batch: Int64 = 10_000
+    /// Old answers, or nonces, that one run forgets at most: twice what a thousand payments a second leave.
+    private static let pruned: Int32 = 20_000
+    /// Transfers of one run.
+    private static let unsent: Int64 = 1_000
 
     /// Forgets answers after 30 days and nonces after a day; an approval lives two minutes.
     func prune(in transaction: EventTransaction) async throws {
         try await transaction.stage(
             """
             SELECT prune_acceptance(transfa_now() - interval '30 days', transfa_now() - interval '1 day',
-                \(Int32(Self.batch)))
+                \(Self.pruned))
             """
         )
     }
@@ -27,7 +29,7 @@ struct LedgerUpkeep: Sendable {
                 SELECT t.id FROM jobs j JOIN transactions t ON t.id = j.key::uuid
                 WHERE j.kind = \(TransactionJob.submit.rawValue) AND j.state = 'queued' AND t.state = 'accepted'
                     AND t.created_at < transfa_now() - interval '24 hours'
-                ORDER BY t.id LIMIT \(Self.batch / 10)), 'age')
+                ORDER BY t.id LIMIT \(Self.unsent)), 'age')
             """
         )
     }

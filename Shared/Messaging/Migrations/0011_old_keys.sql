@@ -1,0 +1,3 @@
+-- Old keys are looked for every ten seconds, and so by their age.
+SET LOCAL lock_timeout = '3s';
+CREATE INDEX IF NOT EXISTS idempotency_keys_age ON idempotency_keys (created_at);
