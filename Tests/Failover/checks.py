@@ -9,7 +9,6 @@ from suite_on_cluster import CONSUMERS, ROOT, SERVICES
 from suite import eventually
 
 
-
 def consumers():
     """Kind of event -> who hears it, as the document of all events says."""
     document = json.loads((ROOT / "deploy/events/asyncapi.json").read_text())
@@ -22,6 +21,9 @@ def consumers():
 
 
 class Checks:
+    # Seconds: services never stop telling that they live, and what was told a moment ago may still be on its way.
+    way = 2
+
     def __init__(self, suite, load, results, patience=180):
         self.suite, self.load, self.results = suite, load, results
         # What has not come to rest within so many seconds hangs.
@@ -54,11 +56,8 @@ class Checks:
 
     def published(self):
         """Id -> (service, kind, subject, sequence)."""
-        return {
-            row[0]: (service, *row[1:])
-            for service in SERVICES
-            for row in self.suite.rows(service, "SELECT id, type, subject, sequence FROM outbox")
-        }
+        sql = "SELECT id, type, subject, sequence FROM outbox WHERE time < transfa_now() - %s * interval '1 second'"
+        return {row[0]: (service, *row[1:]) for service in SERVICES for row in self.suite.rows(service, sql, self.way)}
 
     def unheard(self):
         """What somebody who listens has no trace of."""
