@@ -103,7 +103,9 @@ struct ScheduleTests {
                 """
             )
             try await self.keepHouse(kit) {
-                try await kit.number("SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM idempotency_keys)") == 1
+                try await kit.number(
+                    "SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM idempotency_keys)"
+                ) == 1
             }
         }
     }

@@ -19,7 +19,7 @@ struct ComposeHost: SuiteHost {
         // Nothing of an earlier run stays: neither its settings nor its log.
         let words = ["up", "--detach", "--no-deps", "--no-build", "--force-recreate", name]
         try await self.docker.compose(words, with: [file])
-        let container = try await self.docker.container(of: name)
+        let container = try await self.docker.container(of: name, in: self.project)
         return try await ContainerProcess(container, of: self.docker, log: "\(Scratch.directory)/\(name).log")
     }
 
@@ -54,7 +54,7 @@ extension ComposeHost: ServerFaults {
 
     func start(_ server: TestServer) async throws {
         try await self.docker.compose(["start", server.rawValue])
-        let container = try await self.docker.container(of: server.rawValue)
+        let container = try await self.docker.container(of: server.rawValue, in: self.project)
         try await eventually("\(server.rawValue) to be healthy", within: .seconds(90)) {
             try await self.docker.docker("inspect", "--format", "{{.State.Health.Status}}", container) == "healthy"
         }

@@ -15,7 +15,9 @@ struct ComposedSuite: Sendable {
 
     /// A setting of its file.
     func value(_ name: String) throws -> String {
-        guard let value = self.settings[name] else { throw TestFailure("the composed suite has no setting \(name)") }
+        guard let value = self.settings[name], !value.isEmpty else {
+            throw TestFailure("the composed suite has no setting \(name)")
+        }
         return value
     }
 

@@ -11,6 +11,9 @@ final class ContainerProcess: SuiteProcess {
     private let ending: Task<ChildExit, Never>
     private let isKilled: Locked<Bool>
 
+    /// No run of the tests takes as long.
+    private static let longest = Duration.seconds(86_400)
+
     init(_ container: String, of docker: DockerCommands, log path: String) async throws {
         let state = try await docker.docker("inspect", "--format", "{{.State.Pid}}", container)
         guard let pid = Int32(state), pid > 0 else { throw TestFailure("\(container) does not run") }
@@ -21,8 +24,8 @@ final class ContainerProcess: SuiteProcess {
         self.follower = follower
         self.isKilled = isKilled
         self.ending = Task {
-            // At once: when it is started anew, this container is gone.
-            let code = try? await docker.docker("wait", container)
+            // At once, and for as long as it lives: when it is started anew, this container is gone.
+            let code = try? await docker.docker("wait", container, within: Self.longest)
             _ = await follower.exit()
             return isKilled.withLock { $0 } ? .signal(SIGKILL) : .code(Int32(code ?? "") ?? -1)
         }

@@ -13,8 +13,8 @@ struct DockerCommands: Sendable {
 
     /// Runs a command of Docker and gives what it printed.
     @discardableResult
-    func docker(_ words: String...) async throws -> String {
-        try await Command.run("docker", words, environment: self.environment)
+    func docker(_ words: String..., within limit: Duration = .seconds(120)) async throws -> String {
+        try await Command.run("docker", words, environment: self.environment, within: limit)
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
@@ -30,10 +30,15 @@ struct DockerCommands: Sendable {
 
     private static var lock: String { "\(Scratch.directory)/compose.lock" }
 
-    /// The container of a service.
-    func container(of service: String) async throws -> String {
-        let id = try await self.compose(["ps", "-q", service])
-        guard !id.isEmpty else { throw TestFailure("\(service) has no container") }
-        return id
+    /// The container of a service, and none of its replicas: Compose lists them too.
+    func container(of service: String, in project: String) async throws -> String {
+        let labels = ["project=\(project)", "service=\(service)", "oneoff=False"]
+        let filters = labels.flatMap { ["--filter", "label=com.docker.compose.\($0)"] }
+        let line = ["ps", "--all", "--quiet", "--no-trunc"] + filters
+        let found = try await Command.run("docker", line, environment: self.environment).split(separator: "\n")
+        guard let id = found.first, found.count == 1 else {
+            throw TestFailure("\(service) has \(found.count) containers and not one")
+        }
+        return String(id)
     }
 }
