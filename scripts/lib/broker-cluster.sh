@@ -55,7 +55,7 @@ cluster_configuration() {
     cat <<SETTINGS
 cluster_partition_handling = pause_minority
 queue_leader_locator = balanced
-net_ticktime = ${BROKER_NET_TICKTIME:-60}
+net_ticktime = ${BROKER_NET_TICKTIME:-30}
 SETTINGS
 }
 
