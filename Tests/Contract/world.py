@@ -376,7 +376,7 @@ class World:
             connection.execute(
                 """INSERT INTO recovery_accounts (recovery_id, account, looked_at, differences, detail, accepted_at,
                     accepted_by, accept_reason)
-                VALUES (%s, %s, clock_timestamp(), 1, 'balance balance: ours 1, theirs 2', clock_timestamp(), 'contract',
+                VALUES (%s, %s, clock_timestamp(), 1, 'balance: they have 1 kobo more than we account for', clock_timestamp(), 'contract',
                     'a test')""",
                 (self.things["recovery"], self.things["accepted"]),
             )

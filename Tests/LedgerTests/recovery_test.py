@@ -691,7 +691,7 @@ def _(s):
         equal((differences, left(), s.one(row, recovery, mine)), (differences, int(differences > 0), (None, None, None)))
         noted(s, recovery, mine, now + 5 * MINUTE, 1)
         equal((left(), accepted(s, recovery, mine, now + HOUR), left()), (1, "accepted", 0))
-    equal((accepted(s, recovery, "nobodys-account", now), accepted(s, uuid.uuid4(), mine, now)), ("missing", "missing"))
+    equal((accepted(s, recovery, "nobodys-account", now), accepted(s, uuid.uuid4(), mine, now)), ("missing", "no_recovery"))
     equal(ended(s, recovery, now + HOUR), "ended")
     noted(s, recovery, mine, now + HOUR, 3)                          # a look that ends too late
     equal((left(), s.one(row, recovery, mine)[0], accepted(s, recovery, mine, now + HOUR)), (0, "eve", "accepted"))
@@ -716,8 +716,10 @@ def _(s):
         noted(s, recovery, mine, now + after, 1)
         equal((accepted(s, recovery, mine, now + after), missing(s, recovery)[1]), ("accepted", 0))
         begun(s, now + after, restored_to=again)
-        noted(s, recovery, mine, now + after + 3 * MINUTE, 1)
         row = "SELECT differences, accepted_at FROM recovery_accounts WHERE recovery_id = %s AND account = %s"
+        noted(s, recovery, mine, now + after - MINUTE / 60, 0)       # a look that was under way
+        equal(s.one(row, recovery, mine), (None, None))
+        noted(s, recovery, mine, now + after + 3 * MINUTE, 1)
         equal(s.one(row, recovery, mine), (1, None))
         equal(ended(s, recovery, now + after + HOUR), "incomplete")
     over(s, recovery, now + DAY / 2)

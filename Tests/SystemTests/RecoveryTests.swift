@@ -77,13 +77,13 @@ extension RunningSuite {
             "transaction",
             """
             INSERT INTO recovery_accounts (recovery_id, account, looked_at, differences, detail)
-            SELECT id, 'old-anc_acc', begun_at + interval '3 minutes', 2, 'balance balance: ours 1, theirs 2' || chr(10)
-                || 'missing_there trf-1: ours completed 1, theirs -'
+            SELECT id, 'old-anc_acc', begun_at + interval '3 minutes', 2, 'balance: they have 1 kobo more than we account for'
+                || chr(10) || 'missing_there trf-1: ours completed 1, theirs -'
             FROM recoveries WHERE ended_at IS NULL
             """
         )
         let status = try await self.run("recovery", "status").text
-        #expect(status.contains("old-anc_acc differs 2 times, first balance balance: ours 1, theirs 2"))
+        #expect(status.contains("old-anc_acc differs 2 times, first balance: they have 1 kobo more"))
         #expect(status.contains("    missing_there trf-1"))
         func accept(_ account: String) async throws -> ToolRun {
             try await ToolRun(["recovery", "accept-difference", account] + acting, self.environment.tool)
@@ -92,7 +92,7 @@ extension RunningSuite {
         #expect(try await accept("../end").exit == .code(64))
         let accepted = try await accept("old-anc_acc")
         #expect(accepted.exit == .code(0))
-        let line = /old-anc_acc differs 2 times, accepted by grace at [^ ]+: older than the backup, first balance/
+        let line = /old-anc_acc differs 2 times, accepted by grace at [^ ]+: older than the backup, first balance: they/
         #expect(accepted.text.contains(line), "\(accepted.text)")
         let audited = try await self.tool(["audit", "list", "transaction"])
         #expect(audited.contains("grace recovery.difference_accepted"))

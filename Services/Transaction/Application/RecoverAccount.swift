@@ -23,15 +23,17 @@ struct RecoverAccount: Sendable {
     /// Runs the job, whose key is the provider's account.
     func callAsFunction(_ job: Job) async throws -> JobOutcome {
         guard let recovery = try await self.recoveries.open() else { return .cancelled(reason: "no_recovery") }
-        guard let account = try await self.books.account(job.key) else { return .cancelled(reason: "unknown_account") }
         let moment = self.clock.now
+        guard let account = try await self.books.account(job.key) else {
+            return try await self.unreadable(.cancelled(reason: "unknown_account"), job, recovery, moment)
+        }
         let left: [BookDifference]
         do {
             left = try await self.recover(account, recovery, job.cause)
         } catch let error as AnchorError {
-            return JobOutcome(lookingFailed: error)
+            return try await self.unreadable(JobOutcome(lookingFailed: error), job, recovery, moment)
         } catch is TooManyRows {
-            return .failed(reason: "too_many_rows")
+            return try await self.unreadable(.failed(reason: "too_many_rows"), job, recovery, moment)
         }
         try await self.database.transaction(cause: job.cause) { transaction in
             try await self.recoveries.note(left, of: account.name, recovery, lookedAt: moment, in: transaction)
@@ -39,6 +41,29 @@ struct RecoverAccount: Sendable {
         guard left.isEmpty else { return .again(reason: "does_not_agree", after: Self.lookAgain) }
         let rest = recovery.isQuietFrom.timeIntervalSince(moment)
         return rest > 0 ? .again(reason: "calls_under_way", after: .seconds(rest + 1)) : .done
+    }
+
+    /// Says that the account cannot be looked at, unless it only takes another try.
+    private func unreadable(
+        _ outcome: JobOutcome,
+        _ job: Job,
+        _ recovery: Recovery,
+        _ moment: Date
+    ) async throws -> JobOutcome {
+        switch outcome {
+        case .failed(let reason), .cancelled(let reason):
+            try await self.database.transaction(cause: job.cause) { transaction in
+                try await self.recoveries.noteUnreadable(
+                    job.key,
+                    because: reason,
+                    recovery,
+                    lookedAt: moment,
+                    in: transaction
+                )
+            }
+        case .done, .again: break
+        }
+        return outcome
     }
 
     /// Makes good what can be, and says what keeps the recovery open.

@@ -147,7 +147,11 @@ struct BookComparison: Sendable {
         let range = low + self.explained.from...high + max(0, self.theirs.pending) + self.explained.to
         guard !range.contains(self.theirs.ledger) else { return }
         let text = range.lowerBound == range.upperBound ? "\(low)" : "\(range.lowerBound) to \(range.upperBound)"
-        self.report(.balance, "balance", ours: text, theirs: "\(self.theirs.ledger)", nil)
+        let theirs = self.theirs.ledger
+        let gap = theirs - (theirs < range.lowerBound ? range.lowerBound : range.upperBound)
+        self.differences.append(
+            BookDifference(kind: .balance, key: "balance", ours: text, theirs: "\(theirs)", happenedAt: nil, gap: gap)
+        )
     }
 
     // MARK: Findings

@@ -88,4 +88,6 @@ struct BookDifference: Sendable, Equatable {
     let theirs: String?
     /// When it happened; nil for now.
     var happenedAt: Date?
+    /// Of a balance: how much more they have than we account for, which moves no further when both go up or down.
+    var gap: Int64?
 }

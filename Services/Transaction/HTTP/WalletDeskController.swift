@@ -44,7 +44,10 @@ struct WalletDeskController: Sendable {
         case .missing: throw APIError.notFound
         case .notBlocked: throw APIError.conflict(unblocking.rawValue, detail: "The wallet is not blocked.")
         case .belowZero:
-            throw APIError.conflict(unblocking.rawValue, detail: "The wallet owes; money has to come in first.")
+            throw APIError.conflict(
+                unblocking.rawValue,
+                detail: "More has left the wallet than was there; money has to come in first."
+            )
         }
     }
 }

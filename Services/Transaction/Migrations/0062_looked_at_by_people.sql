@@ -14,8 +14,8 @@ ALTER TABLE recovery_accounts ADD accepted_at timestamptz, ADD accepted_by text,
 ALTER TABLE recovery_accounts ADD CONSTRAINT recovery_accounts_accepted CHECK ((accepted_at IS NULL) = (accepted_by IS NULL)
     AND (accepted_at IS NULL) = (accept_reason IS NULL) AND (accepted_at IS NULL OR coalesce(differences, 0) > 0)) NOT VALID;
 
--- 'accepted', also for what was accepted before; 'missing', 'ended', 'not_looked_at' and 'agrees'. What differs before
--- everything that was under way has arrived may be made good by the next look.
+-- 'accepted', also for what was accepted before; 'no_recovery', 'missing', 'ended', 'not_looked_at' and 'agrees'. What
+-- differs before everything that was under way has arrived may be made good by the next look.
 CREATE FUNCTION accept_difference(p_recovery uuid, p_account text, p_operator text, p_reason text, p_request uuid,
     p_now timestamptz DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -25,6 +25,7 @@ DECLARE
     a recovery_accounts;
 BEGIN
     SELECT * INTO r FROM recoveries x WHERE x.id = p_recovery FOR NO KEY UPDATE;
+    IF r.id IS NULL THEN RETURN 'no_recovery'; END IF;
     SELECT * INTO a FROM recovery_accounts x WHERE x.recovery_id = r.id AND x.account = p_account FOR NO KEY UPDATE;
     IF a.account IS NULL THEN RETURN 'missing'; END IF;
     IF a.accepted_at IS NOT NULL THEN RETURN 'accepted'; END IF;
@@ -54,13 +55,18 @@ BEGIN
     WHERE a.recovery_id = p_recovery AND a.account = p_account AND (a.looked_at IS NULL OR a.looked_at <= p_looked_at);
 END $$;
 
+-- A look that is under way has not looked at what is asked for now: it comes too late to be noted.
 SELECT amend_function('begin_recovery', 'a SET looked_at = NULL, differences = NULL',
-    'a SET looked_at = NULL, differences = NULL, accepted_at = NULL, accepted_by = NULL, accept_reason = NULL');
+    'a SET looked_at = v_now, differences = NULL, accepted_at = NULL, accepted_by = NULL, accept_reason = NULL');
 SELECT amend_function('begin_recovery', 'a SET differences = NULL',
-    'a SET differences = NULL, accepted_at = NULL, accepted_by = NULL, accept_reason = NULL');
+    'a SET looked_at = v_now, differences = NULL, accepted_at = NULL, accepted_by = NULL, accept_reason = NULL');
 
 -- Blocked wallets -----------------------------------------------------------------------------------------------------
 
+-- safe: where the table is large, built before with CREATE INDEX CONCURRENTLY balances_blocked ON balances (account_id) WHERE debits_blocked
+CREATE INDEX IF NOT EXISTS balances_blocked ON balances (account_id) WHERE debits_blocked;
+
+-- Of what was taken back and had been spent nothing is paid by this: that is settled elsewhere, or given up.
 -- 'unblocked', also for a request that has done it before; 'missing', 'not_blocked', and 'below_zero' while it owes.
 CREATE FUNCTION unblock_wallet(p_user uuid, p_operator text, p_reason text, p_request uuid,
     p_now timestamptz DEFAULT NULL) RETURNS text

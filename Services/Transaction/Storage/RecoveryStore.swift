@@ -22,6 +22,8 @@ struct RecoveryStore: Sendable {
     /// What became of an operator's wish to accept what differs on an account.
     enum Acceptance: String, Sendable {
         case accepted
+        /// There is no such recovery.
+        case noRecovery = "no_recovery"
         /// The recovery has no such account.
         case missing
         case ended
@@ -30,7 +32,7 @@ struct RecoveryStore: Sendable {
         case agrees
     }
 
-    /// The most differences of an account that are written down.
+    /// The most differences of an account that are written down; of the rest there is a mark.
     private static let noted = 20
 
     /// The one that is open; nil when none is.
@@ -167,11 +169,33 @@ struct RecoveryStore: Sendable {
         in transaction: EventTransaction
     ) async throws {
         // In one order: the same differences are the same text, by which an acceptance of them stays.
-        let lines = differences.map(\.line).sorted().prefix(Self.noted)
-        let detail = lines.isEmpty ? nil : lines.joined(separator: "\n")
+        try await self.note(differences.map(\.line).sorted(), of: account, recovery, moment, in: transaction)
+    }
+
+    /// Writes down that an account could not be looked at: people may accept that too.
+    func noteUnreadable(
+        _ account: String,
+        because reason: String,
+        _ recovery: Recovery,
+        lookedAt moment: Date,
+        in transaction: EventTransaction
+    ) async throws {
+        try await self.note(["unreadable: \(reason)"], of: account, recovery, moment, in: transaction)
+    }
+
+    private func note(
+        _ lines: [String],
+        of account: String,
+        _ recovery: Recovery,
+        _ moment: Date,
+        in transaction: EventTransaction
+    ) async throws {
+        let detail = lines.isEmpty ? nil : lines.prefix(Self.noted).joined(separator: "\n")
+        let rest = lines.count <= Self.noted ? nil : lines.dropFirst(Self.noted).joined(separator: "\n")
         try await transaction.stage(
             """
-            SELECT note_recovered(\(recovery.id), \(account), \(moment), \(Int64(differences.count)), \(detail))
+            SELECT note_recovered(\(recovery.id), \(account), \(moment), \(Int64(lines.count)),
+                \(detail)::text || coalesce(chr(10) || 'and others: ' || md5(\(rest)::text), ''))
             """
         )
     }
@@ -179,7 +203,12 @@ struct RecoveryStore: Sendable {
 
 extension BookDifference {
     /// On one line, as operators see it.
+    ///
+    /// Of a balance what it is off by: while that stays, money that comes in makes no other difference of it.
     fileprivate var line: String {
-        "\(self.kind.rawValue) \(self.key): ours \(self.ours ?? "-"), theirs \(self.theirs ?? "-")"
+        guard let gap = self.gap else {
+            return "\(self.kind.rawValue) \(self.key): ours \(self.ours ?? "-"), theirs \(self.theirs ?? "-")"
+        }
+        return "balance: they have \(abs(gap)) kobo \(gap < 0 ? "less" : "more") than we account for"
     }
 }

@@ -16,17 +16,21 @@ struct WalletDeskStore: Sendable {
         case missing
     }
 
-    /// Blocked wallets, as JSON, and what is owed to us because their owners had spent what was taken back.
+    /// Blocked wallets, as JSON, and how much was ever taken back of what their owners had spent.
     func blocked(limit: Int) async throws -> String {
         try await self.client.query(
             """
+            WITH owed AS (
+                SELECT t.credit_account, -sum(e.amount)::bigint AS amount
+                FROM ledger_accounts a JOIN entries e ON e.account_id = a.id AND e.leg = 'receivable'
+                JOIN transactions t ON t.id = e.transaction_id
+                WHERE a.kind = 'receivable' AND t.state = 'reversed' GROUP BY t.credit_account
+            )
             SELECT coalesce(json_agg(json_build_object('user_id', w.owner_id, 'posted', w.posted, 'held', w.held,
-                'below_zero', w.posted - w.held < 0, 'owed', (SELECT coalesce(-sum(e.amount), 0)::bigint
-                    FROM transactions t JOIN entries e ON e.transaction_id = t.id AND e.leg = 'receivable'
-                    WHERE t.recipient_id = w.owner_id AND t.state = 'reversed' AND t.credit_account = w.account_id))
-                ORDER BY w.account_id), '[]')::text
+                'below_zero', w.posted - w.held < 0, 'owed', coalesce(o.amount, 0)) ORDER BY w.account_id), '[]')::text
             FROM (SELECT a.owner_id, b.* FROM balances b JOIN ledger_accounts a ON a.id = b.account_id
                 WHERE b.debits_blocked AND a.kind = 'wallet' ORDER BY b.account_id LIMIT \(Int64(limit))) w
+            LEFT JOIN owed o ON o.credit_account = w.account_id
             """
         ).first?.decode(String.self) ?? "[]"
     }

@@ -35,7 +35,7 @@ struct WalletsCommand: AsyncParsableCommand {
     /// `transfactl wallets unblock <user>`.
     struct Unblock: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lets a wallet send again; refused while it is below zero."
+            abstract: "Lets a wallet send again; refused while it is below zero. Nothing of what is owed is paid by it."
         )
 
         @OptionGroup var output: EventOutput

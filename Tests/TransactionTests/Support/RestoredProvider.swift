@@ -12,6 +12,7 @@ struct RestoredProvider: ProviderBooks, TransferProvider {
         var payments: [String: [TheirBooks.Payment]] = [:]
         var balances: [String: Int64] = [:]
         var orders: [String] = []
+        var tooLong: Set<String> = []
     }
 
     private let state = Locked<State>(State())
@@ -25,6 +26,16 @@ struct RestoredProvider: ProviderBooks, TransferProvider {
             state.payments[account, default: []].append(.init(id: id, amount: amount, paidAt: moment))
             state.balances[account, default: 0] += amount
         }
+    }
+
+    /// An account has more than anybody reads.
+    func listsTooMuch(of account: String) {
+        self.state.withLock { _ = $0.tooLong.insert(account) }
+    }
+
+    /// It has no such transfer any more.
+    func forgets(_ reference: String) {
+        self.state.withLock { $0.transfers.removeAll { $0.reference == reference } }
     }
 
     /// Its balance of an account differs, and nothing that it lists says why.
@@ -67,7 +78,8 @@ struct RestoredProvider: ProviderBooks, TransferProvider {
     var isAvailable: Bool { true }
 
     func read(_ account: String, since: Date) async throws -> TheirBooks {
-        self.state.withLock { state in
+        try self.state.withLock { state in
+            guard !state.tooLong.contains(account) else { throw TooManyRows() }
             let paid = state.transfers.filter { $0.sourceAccountID == account }
             let received = state.transfers.filter { $0.destinationAccountID == account }
             return TheirBooks(
