@@ -513,12 +513,14 @@ class Recipes:
     def acceptDifference(self, edit):
         edit.path("id", self.things["recovery"])
         edit.path("account", self.things["accepted"])
+        edit.fields(mark=self.things["mark"])
 
     def endRecovery(self, edit):
         edit.path("id", self.things["recovery"])
 
     def unblockWallet(self, edit):
         edit.path("id", self.next_of("blocked", edit))
+        edit.fields(owed=0)
 
     def getTransfer(self, edit):
         edit.path("id", self.things["transfer"])

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import datetime
+import hashlib
 import json
 import secrets
 import time
@@ -362,8 +363,10 @@ class World:
     def recovery(self):
         """One that has ended, with a difference that was accepted: an open one would stop the payments that are called
         here. And wallets that are blocked as one may leave them."""
+        detail = "balance: they have 1 kobo more than we account for"
         self.things |= {
             "recovery": uuid7(), "accepted": "contract-anc_acc", "blocked": [str(uuid.uuid4()) for _ in range(SPARE)],
+            "mark": hashlib.md5(f"1 {detail}".encode()).hexdigest()[:8],
         }
         with self.database("transaction") as connection:
             connection.execute(
@@ -376,9 +379,8 @@ class World:
             connection.execute(
                 """INSERT INTO recovery_accounts (recovery_id, account, looked_at, differences, detail, accepted_at,
                     accepted_by, accept_reason)
-                VALUES (%s, %s, clock_timestamp(), 1, 'balance: they have 1 kobo more than we account for', clock_timestamp(), 'contract',
-                    'a test')""",
-                (self.things["recovery"], self.things["accepted"]),
+                VALUES (%s, %s, clock_timestamp(), 1, %s, clock_timestamp(), 'contract', 'a test')""",
+                (self.things["recovery"], self.things["accepted"], detail),
             )
             connection.execute("SELECT ensure_users(%s::uuid[])", (self.things["blocked"],))
             connection.execute(

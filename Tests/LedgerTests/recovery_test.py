@@ -31,10 +31,17 @@ def noted(s, recovery, account, now, differences=0, detail="balance"):
                      [recovery, account, now, differences, detail if differences else None])
 
 
-def accepted(s, recovery, account, now, who="eve", c=None):
-    """An operator accepts what differs on an account."""
-    return (c or s.worker).execute("SELECT accept_difference(%s, %s, %s, 'older than the backup', NULL, %s)",
-                                   [recovery, account, who, now]).fetchone()[0]
+def mark(s, recovery, account):
+    """What differs on an account, as the recovery names it."""
+    found = s.owner.execute("SELECT difference_mark(differences, detail) FROM recovery_accounts WHERE recovery_id = %s AND account = %s",
+                            [recovery, account]).fetchone()
+    return (found and found[0]) or "00000000"
+
+
+def accepted(s, recovery, account, now, who="eve", c=None, seen=None):
+    """An operator accepts what differs on an account, or what was seen of it."""
+    return (c or s.worker).execute("SELECT accept_difference(%s, %s, %s, %s, 'older than the backup', NULL, %s)",
+                                   [recovery, account, seen or mark(s, recovery, account), who, now]).fetchone()[0]
 
 
 def all_noted(s, recovery, now):
@@ -492,8 +499,9 @@ def _(s):
 
 # Blocked wallets -------------------------------------------------------------------------------------------------------
 
-def unblocked(s, user, now, request=None, c=None):
-    return (c or s.worker).execute("SELECT unblock_wallet(%s, 'eve', 'she has paid', %s, %s)", [user, request, now]).fetchone()[0]
+def unblocked(s, user, now, request=None, c=None, owed=0):
+    return (c or s.worker).execute("SELECT unblock_wallet(%s, %s, 'eve', 'she has paid', %s, %s)",
+                                   [user, owed, request, now]).fetchone()[0]
 
 
 def acts(s, subject, *columns):
@@ -518,7 +526,7 @@ def _(s):
     got = together(s.database, [lambda c: unblocked(s, ann, later, request, c)] * 6, "worker", 6)
     equal((got, unblocked(s, ann, later, uuid.uuid4())), (["unblocked"] * 6, "not_blocked"))
     equal(acts(s, ann, "actor", "act", "reason", "request_id", "before", "after"),
-          [("eve", "wallet.unblocked", "she has paid", request, '{"blocked" : true, "posted" : 80, "held" : 80}', '{"blocked" : false}')])
+          [("eve", "wallet.unblocked", "she has paid", request, '{"blocked" : true, "posted" : 80, "held" : 80}', '{"blocked" : false, "owed" : 0}')])
     equal(s.pay(ann, bob, 1, later)[0], "insufficient_funds")
     L.fund(s.worker, account(s, ann), 5, now=later)
     equal(s.pay(ann, bob, 5, later)[0], "accepted")
@@ -542,11 +550,12 @@ def _(s):
 
     spent()
     request = uuid.uuid4()
-    equal([unblocked(s, b, now, request) for _ in range(2)], ["unblocked"] * 2)
+    equal((unblocked(s, b, now), s.pay(b, carl, 1, now)[0]), ("changed", "sender_restricted"))
+    equal([unblocked(s, b, now, request, owed=100) for _ in range(2)], ["unblocked"] * 2)
     spent()
-    equal(unblocked(s, b, now, request), "unblocked")                # that one: it is answered what it was answered
+    equal(unblocked(s, b, now, request, owed=100), "unblocked")      # that one: it is answered what it was answered
     equal(s.pay(b, carl, 1, now)[0], "sender_restricted")
-    equal(unblocked(s, b, now, None), "unblocked")
+    equal([unblocked(s, b, now, None, owed=owed) for owed in (100, 200)], ["changed", "unblocked"])
     equal((s.pay(b, carl, 1, now)[0], len(acts(s, b, "act"))), ("insufficient_funds", 2))
 
 
@@ -678,7 +687,9 @@ def _(s):
     equal((accepted(s, recovery, mine, now + HOUR), left()), ("agrees", 0))
     noted(s, recovery, mine, now + 3 * MINUTE, 1)
     equal(ended(s, recovery, now + HOUR), "incomplete")
-    got = together(s.database, [lambda c: accepted(s, recovery, mine, now + HOUR, c=c)] * 6, "worker", 6)
+    seen = mark(s, recovery, mine)
+    equal((accepted(s, recovery, mine, now + HOUR, seen="0badf00d"), left()), ("changed", 1))
+    got = together(s.database, [lambda c: accepted(s, recovery, mine, now + HOUR, c=c, seen=seen)] * 6, "worker", 6)
     equal((got, left()), (["accepted"] * 6, 0))
     equal(accepted(s, recovery, mine, now + HOUR, who="adam"), "accepted")
     row = "SELECT accepted_by, accept_reason, accepted_at FROM recovery_accounts WHERE recovery_id = %s AND account = %s"
@@ -795,8 +806,8 @@ def _(s):
               "UPDATE recovery_accounts SET differences = 0", "SELECT adopt_transfers(ARRAY[]::uuid[], now())",
               "UPDATE recovery_accounts SET accepted_at = now()", "UPDATE balances SET debits_blocked = false",
               "SELECT lock_payments(ARRAY[]::text[])"]
-    calls = ["SELECT begin_recovery(now(), 'x', 'x')", "SELECT accept_difference(gen_random_uuid(), 'x', 'x', 'x', NULL)",
-             "SELECT unblock_wallet(gen_random_uuid(), 'x', 'x', NULL)",
+    calls = ["SELECT begin_recovery(now(), 'x', 'x')", "SELECT accept_difference(gen_random_uuid(), 'x', 'x', 'x', 'x', NULL)",
+             "SELECT unblock_wallet(gen_random_uuid(), 0, 'x', 'x', NULL)",
              "SELECT end_recovery(gen_random_uuid(), 'x', 'x', NULL)", "SELECT note_absent(ARRAY[]::uuid[])"]
     for c, statements in ((s.worker, writes), (s.handler, writes + calls)):
         for statement in statements:

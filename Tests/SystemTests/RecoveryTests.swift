@@ -83,16 +83,20 @@ extension RunningSuite {
             """
         )
         let status = try await self.run("recovery", "status").text
-        #expect(status.contains("old-anc_acc differs 2 times, first balance: they have 1 kobo more"))
+        let shown = /old-anc_acc differs 2 times, mark ([0-9a-f]{8}), first balance: they have 1 kobo more/
+        let mark = try #require(status.firstMatch(of: shown).map { String($0.1) }, "\(status)")
         #expect(status.contains("    missing_there trf-1"))
-        func accept(_ account: String) async throws -> ToolRun {
-            try await ToolRun(["recovery", "accept-difference", account] + acting, self.environment.tool)
+        func accept(_ account: String, _ mark: String) async throws -> ToolRun {
+            let words = ["recovery", "accept-difference", account, "--mark", mark]
+            return try await ToolRun(words + acting, self.environment.tool)
         }
-        #expect(try await accept("nobodys-anc_acc").exit == .code(4))
-        #expect(try await accept("../end").exit == .code(64))
-        let accepted = try await accept("old-anc_acc")
+        #expect(try await accept("nobodys-anc_acc", mark).exit == .code(4))
+        #expect(try await accept("../end", mark).exit == .code(64))
+        #expect(try await accept("old-anc_acc", "none").text.contains("eight digits"))
+        #expect(try await accept("old-anc_acc", "0badf00d").text.contains("changed"))
+        let accepted = try await accept("old-anc_acc", mark)
         #expect(accepted.exit == .code(0))
-        let line = /old-anc_acc differs 2 times, accepted by grace at [^ ]+: older than the backup, first balance: they/
+        let line = /mark [0-9a-f]+, accepted by grace at [^ ]+: older than the backup, first balance: they/
         #expect(accepted.text.contains(line), "\(accepted.text)")
         let audited = try await self.tool(["audit", "list", "transaction"])
         #expect(audited.contains("grace recovery.difference_accepted"))
@@ -100,7 +104,7 @@ extension RunningSuite {
 
     /// Somebody whose wallet is blocked sends nothing until an operator says so, once.
     fileprivate func unblock(_ person: Person) async throws {
-        let (id, acting) = (person.id.lowercased, ["--operator", "grace", "--reason", "looked at"])
+        let (id, acting) = (person.id.lowercased, ["--owed", "0", "--operator", "grace", "--reason", "looked at"])
         let none = try await self.tool(["wallets", "blocked"])
         #expect(!none.contains(id))
         try await self.rows(

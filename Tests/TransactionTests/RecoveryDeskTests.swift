@@ -18,9 +18,9 @@ extension Restored {
         return try JSONDecoder().decode([BlockedWallet].self, from: Data(text.utf8)).first { $0.user == user.uuid }
     }
 
-    fileprivate func unblocks(_ user: UUID) async throws -> WalletDeskStore.Unblocking {
+    fileprivate func unblocks(_ user: UUID, owing owed: Int64 = 0) async throws -> WalletDeskStore.Unblocking {
         try await self.world.work.transaction(cause: Cause()) { transaction in
-            try await self.desk.unblock(user, by: .grace, in: transaction)
+            try await self.desk.unblock(user, owing: owed, by: .grace, in: transaction)
         }
     }
 
@@ -63,7 +63,10 @@ struct RecoveryDeskTests {
             #expect(try await restored.accepts("bayo-account") == .agrees)
             #expect(try await restored.accepts("another-account") == .missing)
             #expect(try await restored.ends() == .incomplete)
-            for _ in 1...2 { #expect(try await restored.accepts("ada-account") == .accepted) }
+            let seen = try await restored.mark(of: "ada-account")
+            #expect(try await restored.store.state()?.contains(#""mark":"\#(seen)""#) == true)
+            #expect(try await restored.accepts("ada-account", as: "0badf00d") == .changed)
+            for _ in 1...2 { #expect(try await restored.accepts("ada-account", as: seen) == .accepted) }
             // Money that comes in meanwhile makes no other difference of it.
             try await restored.world.funds("ada-account", 500, "6-anc_py")
             restored.provider.receives("ada-account", 500, "6-anc_py", at: restored.world.clock.now)
@@ -179,7 +182,8 @@ struct RecoveryDeskTests {
             #expect(try await restored.blocked(world.bayo) == owes)
             #expect(try await restored.blocked(world.ada) == isBelow)
 
-            #expect(try await restored.unblocks(world.bayo.uuid) == .unblocked)
+            #expect(try await restored.unblocks(world.bayo.uuid, owing: 200) == .changed)
+            #expect(try await restored.unblocks(world.bayo.uuid, owing: 300) == .unblocked)
             #expect(try await restored.unblocks(world.ada.uuid) == .belowZero)
             try await world.funds("ada-account", 150, "8-anc_py")
             #expect(try await restored.unblocks(world.ada.uuid) == .unblocked)

@@ -54,14 +54,23 @@ struct RecoveryController: Sendable {
         return Self.json(try await self.store.state(of: id) ?? "{}")
     }
 
+    private struct Acceptance: Decodable {
+        let mark: String
+        let reason: String
+    }
+
     private func accept(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let id = try context.uuid("id")
         guard let account = context.parameters.get("account"),
             account.wholeMatch(of: /[A-Za-z0-9_.:-]{1,128}/) != nil
         else { throw APIError.notFound(parameter: "account") }
-        let order = try await OperatorOrder(request, context)
+        let body = try await request.decodeBody(as: Acceptance.self, context: context)
+        let order = try OperatorOrder(request, context, reason: body.reason)
+        guard body.mark.wholeMatch(of: /[0-9a-f]{8}/) != nil else {
+            throw APIError.invalid("/mark", detail: "The eight digits by which the recovery names what differs.")
+        }
         let acceptance = try await self.database.transaction(cause: context.cause) { transaction in
-            try await self.store.accept(account, of: id, by: order, in: transaction)
+            try await self.store.accept(account, body.mark, of: id, by: order, in: transaction)
         }
         switch acceptance {
         case .accepted: return Self.json(try await self.store.state(of: id) ?? "{}")
@@ -73,6 +82,8 @@ struct RecoveryController: Sendable {
                 "not_looked_at",
                 detail: "What was under way may not have arrived; wait for a look."
             )
+        case .changed:
+            throw APIError.conflict("changed", detail: "Something else differs now; look at the recovery again.")
         case .agrees: throw APIError.conflict("agrees", detail: "The account agrees; there is nothing to accept.")
         }
     }

@@ -23,6 +23,11 @@ struct WalletDeskController: Sendable {
         group.post("/wallets/:id/unblock") { try await self.unblock($0, $1) }
     }
 
+    private struct Release: Decodable {
+        let owed: Int64
+        let reason: String
+    }
+
     private struct Unblocked: Encodable {
         let userID: String
         let state: String
@@ -35,14 +40,20 @@ struct WalletDeskController: Sendable {
 
     private func unblock(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.uuid("id")
-        let order = try await OperatorOrder(request, context)
+        let body = try await request.decodeBody(as: Release.self, context: context)
+        let order = try OperatorOrder(request, context, reason: body.reason)
+        guard body.owed >= 0 else {
+            throw APIError.invalid("/owed", detail: "Kobo, as the list of blocked wallets says.")
+        }
         let unblocking = try await self.database.transaction(cause: context.cause) { transaction in
-            try await self.store.unblock(user, by: order, in: transaction)
+            try await self.store.unblock(user, owing: body.owed, by: order, in: transaction)
         }
         switch unblocking {
         case .unblocked: return try APIResponse(json: Unblocked(userID: user.lowercased, state: unblocking.rawValue))
         case .missing: throw APIError.notFound
         case .notBlocked: throw APIError.conflict(unblocking.rawValue, detail: "The wallet is not blocked.")
+        case .changed:
+            throw APIError.conflict(unblocking.rawValue, detail: "Something else is owed now; look at it again.")
         case .belowZero:
             throw APIError.conflict(
                 unblocking.rawValue,

@@ -14,9 +14,15 @@ ALTER TABLE recovery_accounts ADD accepted_at timestamptz, ADD accepted_by text,
 ALTER TABLE recovery_accounts ADD CONSTRAINT recovery_accounts_accepted CHECK ((accepted_at IS NULL) = (accepted_by IS NULL)
     AND (accepted_at IS NULL) = (accept_reason IS NULL) AND (accepted_at IS NULL OR coalesce(differences, 0) > 0)) NOT VALID;
 
--- 'accepted', also for what was accepted before; 'no_recovery', 'missing', 'ended', 'not_looked_at' and 'agrees'. What
--- differs before everything that was under way has arrived may be made good by the next look.
-CREATE FUNCTION accept_difference(p_recovery uuid, p_account text, p_operator text, p_reason text, p_request uuid,
+-- By which an operator says what was looked at.
+CREATE FUNCTION difference_mark(p_differences bigint, p_detail text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT left(md5(p_differences || ' ' || coalesce(p_detail, '')), 8)
+$$;
+
+-- 'accepted', also for what was accepted before; 'no_recovery', 'missing', 'ended', 'not_looked_at', 'agrees', and 'changed'
+-- when something else differs than what the operator has seen. What differs before everything that was under way has arrived
+-- may be made good by the next look.
+CREATE FUNCTION accept_difference(p_recovery uuid, p_account text, p_mark text, p_operator text, p_reason text, p_request uuid,
     p_now timestamptz DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -28,10 +34,11 @@ BEGIN
     IF r.id IS NULL THEN RETURN 'no_recovery'; END IF;
     SELECT * INTO a FROM recovery_accounts x WHERE x.recovery_id = r.id AND x.account = p_account FOR NO KEY UPDATE;
     IF a.account IS NULL THEN RETURN 'missing'; END IF;
-    IF a.accepted_at IS NOT NULL THEN RETURN 'accepted'; END IF;
+    IF a.accepted_at IS NOT NULL AND p_mark = difference_mark(a.differences, a.detail) THEN RETURN 'accepted'; END IF;
     IF r.ended_at IS NOT NULL THEN RETURN 'ended'; END IF;
     IF a.differences IS NULL OR a.looked_at < r.begun_at + recovery_patience() THEN RETURN 'not_looked_at'; END IF;
     IF a.differences = 0 THEN RETURN 'agrees'; END IF;
+    IF p_mark <> difference_mark(a.differences, a.detail) THEN RETURN 'changed'; END IF;
     v_now := coalesce(p_now, transfa_now());
     UPDATE recovery_accounts x SET accepted_at = v_now, accepted_by = p_operator, accept_reason = p_reason
     WHERE x.recovery_id = r.id AND x.account = p_account;
@@ -66,9 +73,18 @@ SELECT amend_function('begin_recovery', 'a SET differences = NULL',
 -- safe: where the table is large, built before with CREATE INDEX CONCURRENTLY balances_blocked ON balances (account_id) WHERE debits_blocked
 CREATE INDEX IF NOT EXISTS balances_blocked ON balances (account_id) WHERE debits_blocked;
 
+-- What reversals of money that had reached a wallet found spent, in all its time.
+CREATE FUNCTION owed_by(p_wallet bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT coalesce(-sum(e.amount), 0)::bigint
+    FROM ledger_accounts a JOIN entries e ON e.account_id = a.id AND e.leg = 'receivable'
+    JOIN transactions t ON t.id = e.transaction_id
+    WHERE a.kind = 'receivable' AND t.state = 'reversed' AND t.credit_account = p_wallet
+$$;
+
 -- Of what was taken back and had been spent nothing is paid by this: that is settled elsewhere, or given up.
--- 'unblocked', also for a request that has done it before; 'missing', 'not_blocked', and 'below_zero' while it owes.
-CREATE FUNCTION unblock_wallet(p_user uuid, p_operator text, p_reason text, p_request uuid,
+-- 'unblocked', also for a request that has done it before; 'missing', 'not_blocked', 'below_zero', and 'changed' when
+-- something else is owed than what the operator has seen.
+CREATE FUNCTION unblock_wallet(p_user uuid, p_owed bigint, p_operator text, p_reason text, p_request uuid,
     p_now timestamptz DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -82,11 +98,12 @@ BEGIN
         AND l.request_id = p_request) THEN RETURN 'unblocked'; END IF;
     IF NOT b.debits_blocked THEN RETURN 'not_blocked'; END IF;
     IF b.posted - b.held < 0 THEN RETURN 'below_zero'; END IF;
+    IF p_owed <> owed_by(b.account_id) THEN RETURN 'changed'; END IF;
     v_now := coalesce(p_now, transfa_now());
     UPDATE balances x SET checked = true, debits_blocked = false WHERE x.account_id = b.account_id;
     PERFORM record_act(p_operator, 'wallet.unblocked', p_user::text, p_reason,
         json_build_object('blocked', true, 'posted', b.posted, 'held', b.held)::text,
-        json_build_object('blocked', false)::text, p_request, v_now);
+        json_build_object('blocked', false, 'owed', p_owed)::text, p_request, v_now);
     RETURN 'unblocked';
 END $$;
 
@@ -129,7 +146,9 @@ SELECT amend_function('hold_unmatched',
     'PERFORM lock_payments(ARRAY[p_payment]);
     PERFORM 1 FROM balances b WHERE b.account_id IN (v_clearing, v_suspense) ORDER BY b.account_id FOR NO KEY UPDATE;');
 
-REVOKE ALL ON FUNCTION accept_difference(uuid, text, text, text, uuid, timestamptz), lock_payments(text[]),
-    may_be_forgotten(text, text), unblock_wallet(uuid, text, text, uuid, timestamptz) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION accept_difference(uuid, text, text, text, uuid, timestamptz),
-    unblock_wallet(uuid, text, text, uuid, timestamptz) TO ${worker};
+REVOKE ALL ON FUNCTION accept_difference(uuid, text, text, text, text, uuid, timestamptz), lock_payments(text[]),
+    may_be_forgotten(text, text), owed_by(bigint), difference_mark(bigint, text),
+    unblock_wallet(uuid, bigint, text, text, uuid, timestamptz) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION accept_difference(uuid, text, text, text, text, uuid, timestamptz), difference_mark(bigint, text),
+    owed_by(bigint),
+    unblock_wallet(uuid, bigint, text, text, uuid, timestamptz) TO ${worker};

@@ -30,6 +30,8 @@ struct RecoveryStore: Sendable {
         /// Not since everything that was under way has arrived.
         case notLookedAt = "not_looked_at"
         case agrees
+        /// Something else differs than what the operator has seen.
+        case changed
     }
 
     /// The most differences of an account that are written down; of the rest there is a mark.
@@ -66,15 +68,16 @@ struct RecoveryStore: Sendable {
         return ending
     }
 
-    /// Lets what differs on an account hold a recovery open no more, until something else differs.
+    /// Lets what differs on an account, as the mark of it says, hold a recovery open no more, until something else differs.
     func accept(
         _ account: String,
+        _ mark: String,
         of id: UUID,
         by order: OperatorOrder,
         in transaction: EventTransaction
     ) async throws -> Acceptance {
         let rows = try await transaction.query(
-            "SELECT accept_difference(\(id), \(account), \(order.name), \(order.reason), \(order.request))"
+            "SELECT accept_difference(\(id), \(account), \(mark), \(order.name), \(order.reason), \(order.request))"
         )
         guard let word = try rows.first?.decode(String.self), let acceptance = Acceptance(rawValue: word) else {
             throw LedgerContradiction()
@@ -96,7 +99,8 @@ struct RecoveryStore: Sendable {
                     'transfers', m.doubts) FROM recovery_missing(r.id) m),
                 'differences', (SELECT coalesce(json_agg(json_build_object('account', x.account, 'looked_at', x.looked_at,
                         'count', x.differences, 'first', split_part(x.detail, chr(10), 1),
-                        'all', string_to_array(x.detail, chr(10)), 'accepted_at', x.accepted_at,
+                        'all', string_to_array(x.detail, chr(10)), 'mark', difference_mark(x.differences, x.detail),
+                        'accepted_at', x.accepted_at,
                         'accepted_by', x.accepted_by, 'accept_reason', x.accept_reason)), '[]')
                     FROM (SELECT * FROM recovery_accounts a WHERE a.recovery_id = r.id AND a.differences > 0
                         ORDER BY a.accepted_at IS NOT NULL, a.account LIMIT 100) x)))::text

@@ -12,6 +12,8 @@ struct WalletDeskStore: Sendable {
         /// It still owes.
         case belowZero = "below_zero"
         case notBlocked = "not_blocked"
+        /// Something else is owed than what the operator has seen.
+        case changed
         /// There is no such wallet.
         case missing
     }
@@ -20,25 +22,23 @@ struct WalletDeskStore: Sendable {
     func blocked(limit: Int) async throws -> String {
         try await self.client.query(
             """
-            WITH owed AS (
-                SELECT t.credit_account, -sum(e.amount)::bigint AS amount
-                FROM ledger_accounts a JOIN entries e ON e.account_id = a.id AND e.leg = 'receivable'
-                JOIN transactions t ON t.id = e.transaction_id
-                WHERE a.kind = 'receivable' AND t.state = 'reversed' GROUP BY t.credit_account
-            )
             SELECT coalesce(json_agg(json_build_object('user_id', w.owner_id, 'posted', w.posted, 'held', w.held,
-                'below_zero', w.posted - w.held < 0, 'owed', coalesce(o.amount, 0)) ORDER BY w.account_id), '[]')::text
+                'below_zero', w.posted - w.held < 0, 'owed', owed_by(w.account_id)) ORDER BY w.account_id), '[]')::text
             FROM (SELECT a.owner_id, b.* FROM balances b JOIN ledger_accounts a ON a.id = b.account_id
                 WHERE b.debits_blocked AND a.kind = 'wallet' ORDER BY b.account_id LIMIT \(Int64(limit))) w
-            LEFT JOIN owed o ON o.credit_account = w.account_id
             """
         ).first?.decode(String.self) ?? "[]"
     }
 
-    /// Lets a wallet send again.
-    func unblock(_ user: UUID, by order: OperatorOrder, in transaction: EventTransaction) async throws -> Unblocking {
+    /// Lets a wallet send again whose owner owes so much.
+    func unblock(
+        _ user: UUID,
+        owing owed: Int64,
+        by order: OperatorOrder,
+        in transaction: EventTransaction
+    ) async throws -> Unblocking {
         let rows = try await transaction.query(
-            "SELECT unblock_wallet(\(user), \(order.name), \(order.reason), \(order.request))"
+            "SELECT unblock_wallet(\(user), \(owed), \(order.name), \(order.reason), \(order.request))"
         )
         guard let word = try rows.first?.decode(String.self), let unblocking = Unblocking(rawValue: word) else {
             throw LedgerContradiction()

@@ -43,12 +43,21 @@ struct WalletsCommand: AsyncParsableCommand {
         @Argument(help: "The user's id.")
         var user: UUIDText
 
+        @Option(help: "What is owed, in kobo, as the list says: settled elsewhere, or given up.")
+        var owed: Int64
+
         @OptionGroup var acting: OperatorOptions
+
+        private struct Release: Encodable {
+            let owed: Int64
+            let reason: String
+        }
 
         func run() async throws {
             let isJSON = self.output.isJSON
             let path = "/internal/wallets/\(self.user.text)/unblock"
-            let call = try Call.post(.internalPort(.transaction), path, self.acting.order)
+            let order = Release(owed: self.owed, reason: self.acting.reason)
+            let call = try Call.post(.internalPort(.transaction), path, order)
             try await TransfersCommand.show(call.inName(of: self.acting.name)) { found in
                 let wallet = ShownTransfer(found)
                 let text = "the wallet of \(wallet["user_id"]) is \(wallet["state"])"

@@ -89,11 +89,23 @@ struct Restored {
         }
     }
 
-    /// An operator accepts what differs on an account of the newest recovery.
-    func accepts(_ account: String) async throws -> RecoveryStore.Acceptance {
+    /// By what mark the newest recovery names what differs on an account.
+    func mark(of account: String) async throws -> String {
+        let marks = try await self.world.database.psql(
+            """
+            SELECT difference_mark(differences, detail) FROM recovery_accounts WHERE account = '\(account)'
+                AND recovery_id = '\(try await self.newest)'
+            """
+        )
+        return marks.first { !$0.isEmpty } ?? "00000000"
+    }
+
+    /// An operator accepts what differs on an account of the newest recovery, or what was seen of it.
+    func accepts(_ account: String, as seen: String? = nil) async throws -> RecoveryStore.Acceptance {
         let id = try await self.newest
+        let mark = if let seen { seen } else { try await self.mark(of: account) }
         return try await self.world.work.transaction(cause: Cause()) { transaction in
-            try await self.store.accept(account, of: id, by: .grace, in: transaction)
+            try await self.store.accept(account, mark, of: id, by: .grace, in: transaction)
         }
     }
 

@@ -55,7 +55,8 @@ extension ShownTransfer {
         let who = "\(self["accepted_by"]) at \(self["accepted_at"]): \(self["accept_reason"])"
         let accepted = self["accepted_at"] == "-" ? "" : ", accepted by \(who)"
         let others = self.texts("all").dropFirst().map { "    \($0)" }
-        return ["  \(self["account"]) differs \(self["count"]) times\(accepted), first \(self["first"])"] + others
+        let differs = "\(self["account"]) differs \(self["count"]) times, mark \(self["mark"])"
+        return ["  \(differs)\(accepted), first \(self["first"])"] + others
     }
 
     /// A forgotten transfer on one line.
@@ -148,12 +149,21 @@ struct RecoveryAccept: AsyncParsableCommand {
     @Argument(help: "The provider's account, as the status names it.")
     var account: AccountText
 
+    @Option(help: "What differs, by the mark that the status shows.")
+    var mark: String
+
     @OptionGroup var acting: OperatorOptions
+
+    private struct Acceptance: Encodable {
+        let mark: String
+        let reason: String
+    }
 
     func run() async throws {
         let output = self.output
         let place = "/internal/recoveries/\(try await RecoveryCommand.newestID())/accounts/\(self.account.text)/accept"
-        let call = try Call.post(.internalPort(.transaction), place, self.acting.order)
+        let order = Acceptance(mark: self.mark, reason: self.acting.reason)
+        let call = try Call.post(.internalPort(.transaction), place, order)
         try await TransfersCommand.show(call.inName(of: self.acting.name)) { RecoveryCommand.write($0, output) }
     }
 }
