@@ -327,7 +327,7 @@ def runbooks_name_real_commands(deployment):
             if view not in views:
                 yield f"{name}.md: the page has no view {view}"
         for span in re.findall(r"`transfactl ([^`]+)`", text):
-            words = re.findall(r"(?<!\S)[a-z]+(?!\S)", span)
+            words = re.findall(r"(?<!\S)[a-z]+(?:-[a-z]+)*(?!\S)", span)
             if words[0] not in tree:
                 yield f"{name}.md: transfactl has no command {words[0]}"
             elif tree[words[0]] and (len(words) < 2 or words[1] not in tree[words[0]]) and words[0] != "reconcile":
