@@ -74,8 +74,7 @@ struct RecoveryController: Sendable {
         }
         switch acceptance {
         case .accepted: return Self.json(try await self.store.state(of: id) ?? "{}")
-        case .noRecovery: throw APIError.notFound(parameter: "id")
-        case .missing: throw APIError.notFound(parameter: "account")
+        case .noRecovery, .missing: throw APIError.notFound(parameter: "account")
         case .ended: throw APIError.conflict("ended", detail: "The recovery has ended.")
         case .notLookedAt:
             throw APIError.conflict(
