@@ -112,6 +112,45 @@ struct ConsumerTests {
         }
     }
 
+    @Test("what was on its way when a batch was given back is not taken for the next channel's")
+    func giveBackUnread() async throws {
+        try await Broker.shared().withVirtualHost { host in
+            try await host.admin { admin in
+                try await admin.declareQueue(
+                    "q",
+                    arguments: ["x-single-active-consumer": .bool(true), "x-delivery-limit": .int64(10)]
+                )
+            }
+            // Much more than is read at once.
+            let body = [UInt8](repeating: 0, count: 4_000)
+            let ids = (0..<800).map { "\($0)" }
+            try await host.withPublisher { publisher in
+                let outcomes = await publisher.publish(
+                    ids.map { AMQPMessage(exchange: "", routingKey: "q", body: body, messageID: $0) }
+                )
+                #expect(outcomes.allSatisfy { $0.isConfirmed })
+            }
+            let done = Inbox()
+            let record = LogRecord()
+            let consumer = AMQPConsumer(
+                configuration: try host.configuration(),
+                queue: "q",
+                prefetch: 800,
+                maxBatch: 10,
+                logger: record.logger
+            )
+            try await consumer.run { deliveries in
+                if deliveries[0].deliveryCount < 3 && deliveries[0].messageID == "0" { return .giveBack }
+                done.add(deliveries)
+                if done.deliveries.count >= 800 { consumer.stop() }
+                return .acknowledgeAll
+            }
+            let wrong = zip(ids, done.deliveries).first { $0 != $1.messageID }
+            #expect(done.deliveries.count == 800 && wrong == nil)
+            #expect(record.messages.withLock { $0 } == Array(repeating: "consuming", count: 4))
+        }
+    }
+
     @Test("a queue that is deleted is noticed at once, declared by the hook, and consumed again")
     func queueGone() async throws {
         try await Broker.shared().withVirtualHost { host in

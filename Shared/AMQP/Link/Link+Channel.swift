@@ -11,8 +11,12 @@ extension Link {
     func request(_ operation: String, _ call: () -> Void) throws(AMQPError) {
         self.arena.reset()
         self.callGuard.call(call)
+        try self.answered(amqp_get_rpc_reply(self.state), operation)
+    }
+
+    private func answered(_ reply: amqp_rpc_reply_t, _ operation: String) throws(AMQPError) {
         do throws(AMQPError) {
-            try Self.check(amqp_get_rpc_reply(self.state), operation)
+            try Self.check(reply, operation)
         } catch {
             if self.callGuard.wasCut { throw AMQPError(.callStuck, "\(operation) took too long") }
             throw error
@@ -39,8 +43,14 @@ extension Link {
     }
 
     /// Closes the channel ourselves: what is not settled goes back to its queue.
+    ///
+    /// What came before the answer has been put by in the library, deliveries among it. The next channel has the same
+    /// number and other tags: there they would count as its own, and acknowledge what nobody has handled.
     func closeChannel() throws(AMQPError) {
-        try self.request("closing the channel") { amqp_channel_close(self.state, Self.channel, AMQP_REPLY_SUCCESS) }
+        // The library does not keep the reply to this request: asked afterwards it gives that to the one before.
+        let reply = self.callGuard.call { amqp_channel_close(self.state, Self.channel, AMQP_REPLY_SUCCESS) }
+        try self.answered(reply, "closing the channel")
+        while amqp_frames_enqueued(self.state) != 0 { _ = try self.nextEvent() }
         self.discardPartialMessage()
     }
 
