@@ -15,4 +15,10 @@ public enum PublishOutcome: Sendable {
         guard case .confirmed = self else { return false }
         return true
     }
+
+    /// Whether the broker refused the message.
+    public var isRejected: Bool {
+        guard case .rejected = self else { return false }
+        return true
+    }
 }

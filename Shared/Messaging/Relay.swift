@@ -96,6 +96,9 @@ struct Relay: Sendable {
     private func publish(_ rows: [OutboxRow], _ connection: PostgresConnection, _ topology: Int) async throws -> Bool {
         let outcomes = await self.publisher.publish(try rows.map(Self.message), stoppingAtFailure: true)
         CrashPoint.reach("after_publish_before_mark")
+        // A channel of RabbitMQ 3.10 that first publishes to a quorum queue just after its leader died goes on being
+        // rejected until that node is back.
+        if outcomes.contains(where: \.isRejected) { await self.publisher.reconnect() }
         guard await self.guardian.breaks == topology else { return false }
         var sent: [String: [UUID]] = [:]
         var kinds: [String: Int] = [:]

@@ -73,9 +73,10 @@ actor TopologyGuardian {
                 try await AMQPAdmin.withConnection(self.configuration, logger: self.logger) { admin in
                     try await self.begin(admin)
                     backoff.reset()
-                    while !Task.isCancelled {
-                        try await self.lookOnce(admin)
-                        try await Task.sleep(for: Self.look)
+                    try await withThrowingDiscardingTaskGroup { group in
+                        group.addTask { await self.keepPolicies() }
+                        try await self.keepLooking(admin)
+                        group.cancelAll()
                     }
                 }
             } catch {
@@ -90,11 +91,12 @@ actor TopologyGuardian {
 
     /// Declares everything; a queue that alone is missing was deleted or is new, and its peers need time to notice.
     private func begin(_ admin: AMQPAdmin) async throws {
-        if try await self.exists(Topology.eventLog, admin), try await self.findMissing(admin) != nil {
-            self.noteBreak()
-            self.hasMissed = true
-            self.logger.error("a queue is missing, it is made when all relays have noticed")
-            try await Task.sleep(for: Self.quarantine)
+        // Asked first: on a new broker a peer may make everything meanwhile, the event log last.
+        let isKnown = try await self.exists(Topology.eventLog, admin)
+        if try await self.findMissing(admin) != nil {
+            if isKnown { try await self.awaitPeers("a queue is missing, it is made when all relays have noticed") }
+            // Before the queues: they are born with their limits.
+            _ = await self.setPolicies()
         }
         try await self.declareAll(admin)
     }
@@ -105,13 +107,26 @@ actor TopologyGuardian {
         self.breaks += 1
     }
 
+    /// Gives every relay time to notice that a queue is not there.
+    private func awaitPeers(_ message: Logger.Message) async throws {
+        self.noteBreak()
+        self.hasMissed = true
+        self.logger.error(message)
+        try await Task.sleep(for: Self.quarantine)
+    }
+
+    private func keepLooking(_ admin: AMQPAdmin) async throws {
+        while !Task.isCancelled {
+            try await self.lookOnce(admin)
+            try await Task.sleep(for: Self.look)
+        }
+    }
+
     private func lookOnce(_ admin: AMQPAdmin) async throws {
         let started = ContinuousClock.now
         if try await self.findMissing(admin) != nil {
-            self.noteBreak()
-            self.hasMissed = true
-            self.logger.error("a queue is gone, relaying stops until it is back")
-            try await Task.sleep(for: Self.quarantine)
+            try await self.awaitPeers("a queue is gone, relaying stops until it is back")
+            _ = await self.setPolicies()
             try await self.declareAll(admin)
             return
         }
@@ -158,8 +173,6 @@ actor TopologyGuardian {
         try await admin.declareExchange(Topology.deadLetterExchange, kind: .fanout)
         try await admin.declareQueue(Topology.deadLetterQueue, kind: .quorum)
         try await admin.bind(queue: Topology.deadLetterQueue, exchange: Topology.deadLetterExchange, routingKey: "#")
-        // Policies first: a queue is born with its limits.
-        await self.setPolicies()
         for queue in Topology.allQueues {
             try await admin.declareQueue(
                 queue.name,
@@ -180,8 +193,23 @@ actor TopologyGuardian {
         self.declared.wake()
     }
 
-    private func setPolicies() async {
-        guard let management = self.management else { return }
+    // MARK: Policies
+
+    /// Sets the policies, and tries again until all are set.
+    ///
+    /// Beside the looks: the node that answers for them may be the one that is gone, and events need not wait for it.
+    private func keepPolicies() async {
+        var backoff = Backoff(maximum: .seconds(60))
+        while !Task.isCancelled {
+            if await self.setPolicies() { return }
+            try? await Task.sleep(for: backoff.next())
+        }
+    }
+
+    /// Whether all are set.
+    private func setPolicies() async -> Bool {
+        guard let management = self.management else { return true }
+        var areSet = true
         for policy in BrokerPolicy.all {
             do {
                 let current = try await management.definition(ofPolicy: policy.name)
@@ -191,8 +219,11 @@ actor TopologyGuardian {
                 }
                 try await management.set(policy)
             } catch {
+                areSet = false
+                if Task.isCancelled { break }
                 self.logger.warning("policy not set", metadata: ["policy": "\(policy.name)", "error": "\(error)"])
             }
         }
+        return areSet
     }
 }

@@ -1,5 +1,6 @@
 import AMQP
 import EventLoops
+import TestSupport
 import Testing
 
 @Suite("When the network fails")
@@ -116,6 +117,23 @@ struct NetworkFaultTests {
                     #expect(error.code == .callStuck)
                     #expect(await publisher.publish(message("2", to: "q")).isConfirmed)
                     #expect(proxy.acceptedCount == 2)
+                }
+            }
+        }
+    }
+
+    @Test("a connection that ends while it is being made is noticed, and another one is made")
+    func endsAtOnce() async throws {
+        try await Broker.shared().withVirtualHost { host in
+            try await host.admin { try await $0.declareQueue("q") }
+            try await Proxy.with(target: host.configuration().hosts[0].port) { proxy in
+                // The method frame of `confirm.select-ok` (AMQP 0-9-1): type 1, channel 1, four bytes, class 85, method 11.
+                proxy.cut(behind: [1, 0, 1, 0, 0, 0, 4, 0, 85, 0, 11], times: 8)
+                try await host.withPublisher(host.configuration(port: proxy.port)) { publisher in
+                    try await eventually("a connection that lasts") {
+                        proxy.acceptedCount > 8 && publisher.isConnected
+                    }
+                    #expect(await publisher.publish(message("1", to: "q")).isConfirmed)
                 }
             }
         }

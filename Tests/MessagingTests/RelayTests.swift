@@ -91,6 +91,41 @@ struct RelayTests {
         }
     }
 
+    @Test("what the broker rejects is sent again, in order, over another connection")
+    func rejected() async throws {
+        try await Kit.with { kit in
+            try await withTestVhost { vhost in
+                let broker = try Broker.configuration(vhost.url)
+                let user = UUID()
+                let connections = Connections()
+                let policy = "policies/\(vhost.name)/full"
+                let limit = #"{"max-length":10,"overflow":"reject-publish"}"#
+                try await kit.withRelay(broker, logger: connections.logger) {
+                    try await kit.credit([user], 0..<1)
+                    try await kit.awaitAllSent()
+                    try await vhost.management(
+                        "PUT",
+                        policy,
+                        body: #"{"pattern":"^transaction","definition":\#(limit),"apply-to":"queues"}"#
+                    )
+                    // How much more a queue takes when it is full is the broker's affair: it says so late.
+                    try await eventually("a rejection and another connection") {
+                        try await kit.credit([user], 1..<50)
+                        return connections.count > 1
+                    }
+                    try await vhost.management("DELETE", policy)
+                    try await kit.awaitAllSent()
+                }
+                let count = try await kit.number("SELECT count(*) FROM outbox")
+                let arrivals = Arrivals()
+                try await arrivals.collect(broker) {
+                    try await eventually("all events") { arrivals.distinct == count }
+                }
+                #expect(arrivals.sequences[user.lowercased] == Array(1...Int64(count)))
+            }
+        }
+    }
+
     @Test("published and not marked: it is published twice, and takes effect once")
     func publishedTwice() async throws {
         try await Kit.with { kit in

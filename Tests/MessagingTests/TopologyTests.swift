@@ -45,17 +45,7 @@ struct TopologyTests {
                         try await admin.bind(queue: queue.name, exchange: Topology.exchange, routingKey: key)
                     }
                 }
-                let guardian = TopologyGuardian(
-                    configuration: broker,
-                    database: kit.events,
-                    management: nil,
-                    logger: quiet
-                )
-                try await withThrowingDiscardingTaskGroup { group in
-                    group.addTask { await guardian.run() }
-                    try await eventually("everything declared") { await guardian.breaksWhenWhole != nil }
-                    group.cancelAll()
-                }
+                try await kit.withGuardian(broker)
                 let bound = try await vhost.bindings(of: queue.name)
                 #expect(bound == Set(queue.bindings + [stranger]))
             }
@@ -72,21 +62,38 @@ struct TopologyTests {
                         let path = "policies/\(vhost.name)/transfa-queues"
                         try await vhost.management("PUT", path, body: definition)
                     }
-                    let guardian = TopologyGuardian(
-                        configuration: try Broker.configuration(vhost.url),
-                        database: kit.events,
-                        management: management,
-                        logger: quiet
-                    )
-                    try await withThrowingDiscardingTaskGroup { group in
-                        group.addTask { await guardian.run() }
-                        try await eventually("everything declared") { await guardian.breaksWhenWhole != nil }
-                        group.cancelAll()
-                    }
-                    for policy in BrokerPolicy.all {
-                        #expect(try await management.definition(ofPolicy: policy.name) == policy.definition)
+                    try await kit.withGuardian(try Broker.configuration(vhost.url), management) {
+                        try await Self.awaitPolicies(management)
                     }
                 }
+            }
+        }
+    }
+
+    @Test("events need not wait for the node that answers for the policies, and these are set when it does")
+    func policiesUnanswered() async throws {
+        try await Kit.with { kit in
+            try await withTestVhost { vhost in
+                let broker = try Broker.configuration(vhost.url)
+                let management = TestManagement(vhost: vhost)
+                let silent = SilentManagement(behind: management)
+                try await kit.withGuardian(broker)
+                try await kit.withGuardian(broker, silent) {
+                    for policy in BrokerPolicy.all {
+                        #expect(try await management.definition(ofPolicy: policy.name) == nil)
+                    }
+                    silent.answer()
+                    try await Self.awaitPolicies(management)
+                }
+                #expect(silent.unanswered > 0)
+            }
+        }
+    }
+
+    private static func awaitPolicies(_ management: TestManagement) async throws {
+        for policy in BrokerPolicy.all {
+            try await eventually(policy.name) {
+                try await management.definition(ofPolicy: policy.name) == policy.definition
             }
         }
     }

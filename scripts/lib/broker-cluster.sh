@@ -110,6 +110,8 @@ global
     lua-load $scripts/lib/broker-names.lua
 defaults
     mode tcp
+    # The port of a node that is dead refuses, and whoever asks is to hear so at once.
+    retries 0
     timeout connect 10s
     timeout client 24h
     timeout server 24h

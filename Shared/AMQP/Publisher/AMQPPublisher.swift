@@ -74,4 +74,9 @@ public final class AMQPPublisher: Sendable {
         let outcomes = await self.session.publish([message], stoppingAtFailure: false)
         return outcomes[0]
     }
+
+    /// Gives the connection up for another one; what it has not confirmed is answered with `lost`.
+    ///
+    /// For a broker that goes on rejecting: a channel of RabbitMQ 3.10 learns only once where a quorum queue's leader is.
+    public func reconnect() async { await self.session.reconnect() }
 }

@@ -25,6 +25,8 @@ actor PublisherSession {
     private var queue = PublishQueue()
     private var isBlocked = false
     private var isStopped = false
+    /// Whether the connection was given up for another one, which says nothing against the broker.
+    private var isReplaced = false
     private var awaitsWritability = false
     private var heartbeatTimer: TimerID?
     private var connectionEnded: CheckedContinuation<Void, Never>?
@@ -56,12 +58,13 @@ actor PublisherSession {
             let began = ContinuousClock.now
             do throws(AMQPError) {
                 try self.connect()
-                await withCheckedContinuation { self.connectionEnded = $0 }
+                await self.untilDisconnected()
             } catch {
                 self.logger.warning("no connection to the broker", metadata: ["error": "\(error)"])
             }
             guard !self.isStopped else { return }
-            if ContinuousClock.now - began > Self.goodConnection { backoff.reset() }
+            if self.isReplaced || ContinuousClock.now - began > Self.goodConnection { backoff.reset() }
+            self.isReplaced = false
             // Cancellation ends the pause early; `stop` comes with it.
             try? await Task.sleep(for: backoff.pause())
         }
@@ -77,6 +80,19 @@ actor PublisherSession {
         if !self.isBlocked { self.link?.close() }
         self.disconnect(AMQPError(.stopped, "the publisher was stopped"))
         for request in self.queue.removeAll() { request.abandon(AMQPError(.stopped, "the publisher was stopped")) }
+    }
+
+    /// A connection that ended while it was being made is over already, and nobody would say so again.
+    private func untilDisconnected() async {
+        guard self.link != nil else { return }
+        await withCheckedContinuation { self.connectionEnded = $0 }
+    }
+
+    /// Ends the connection, so that `run` makes another.
+    func reconnect() {
+        guard self.link != nil else { return }
+        self.isReplaced = true
+        self.disconnect(AMQPError(.connectionClosed, "another connection is wanted"))
     }
 
     private func connect() throws(AMQPError) {

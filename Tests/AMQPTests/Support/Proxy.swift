@@ -12,6 +12,8 @@ final class Proxy: Sendable {
         var isClosed = false
         var refuses = false
         var cutAfter: Int?
+        var cutBehind: [UInt8] = []
+        var cutsBehind = 0
     }
 
     let port: UInt16
@@ -45,12 +47,24 @@ final class Proxy: Sendable {
     /// Ends all connections when that many more bytes have passed, in the middle of whatever is being said.
     func cut(after bytes: Int) { self.state.withLock { $0.cutAfter = bytes } }
 
-    /// Counts bytes that have passed.
-    private func passed(_ count: Int) {
+    /// Ends all connections each time these bytes have passed in one piece, so many times.
+    func cut(behind bytes: [UInt8], times: Int) {
+        self.state.withLock {
+            $0.cutBehind = bytes
+            $0.cutsBehind = times
+        }
+    }
+
+    /// Looks at bytes that have passed.
+    private func passed(_ bytes: ArraySlice<UInt8>) {
         let isDue = self.state.withLock { state in
+            if state.cutsBehind > 0, bytes.contains(state.cutBehind) {
+                state.cutsBehind -= 1
+                return true
+            }
             guard let left = state.cutAfter else { return false }
-            state.cutAfter = left > count ? left - count : nil
-            return left <= count
+            state.cutAfter = left > bytes.count ? left - bytes.count : nil
+            return left <= bytes.count
         }
         if isDue { self.cut() }
     }
@@ -109,7 +123,7 @@ final class Proxy: Sendable {
             if self.state.withLock({ $0.stalled.contains(from) }) { continue }
             let count = read(from, &buffer, buffer.count)
             guard count > 0, Sockets.writeAll(to, buffer[0..<count]) else { return }
-            self.passed(count)
+            self.passed(buffer[0..<count])
         }
     }
 

@@ -2,9 +2,11 @@ import AMQP
 import Contracts
 import EventLoops
 import Foundation
-import Messaging
+import Logging
 import TestSupport
 import Testing
+
+@testable import Messaging
 
 /// The broker's side of a story.
 enum Broker {
@@ -132,5 +134,70 @@ struct TestManagement: BrokerManagement {
             "policies/\(self.vhost.name)/\(policy.name)",
             body: String(decoding: body, as: UTF8.self)
         )
+    }
+}
+
+/// Policies of a node that says nothing until it is told to, and then answers nobody who had asked before.
+final class SilentManagement: BrokerManagement {
+    struct Silence: Error {}
+
+    private struct State {
+        var answers = false
+        var unanswered = 0
+    }
+
+    private let other: TestManagement
+    private let state = Locked(State())
+    private let told = WakeSignal()
+
+    /// How many questions had no answer.
+    var unanswered: Int { self.state.withLock { $0.unanswered } }
+
+    init(behind other: TestManagement) { self.other = other }
+
+    /// From now on there are answers.
+    func answer() {
+        self.state.withLock { $0.answers = true }
+        self.told.wake()
+    }
+
+    func definition(ofPolicy name: String) async throws -> [String: BrokerPolicyValue]? {
+        try await self.beSilent()
+        return try await self.other.definition(ofPolicy: name)
+    }
+
+    func set(_ policy: BrokerPolicy) async throws {
+        try await self.beSilent()
+        try await self.other.set(policy)
+    }
+
+    private func beSilent() async throws {
+        let isAnswered = self.state.withLock { state in
+            if !state.answers { state.unanswered += 1 }
+            return state.answers
+        }
+        guard !isAnswered else { return }
+        await self.told.wait(after: 0, upTo: .seconds(60))
+        throw Silence()
+    }
+}
+
+/// Counts how often a publisher connected, by what it logs.
+struct Connections: LogHandler {
+    private let made = Locked(0)
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.info
+
+    /// How many there were.
+    var count: Int { self.made.withLock { $0 } }
+    var logger: Logger { Logger(label: "messaging-tests") { _ in self } }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { self.metadata[key] }
+        set { self.metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        if event.message == "connected to the broker" { self.made.withLock { $0 += 1 } }
     }
 }

@@ -135,10 +135,34 @@ struct Kit: Sendable {
         }
     }
 
+    /// Who declares the broker's objects.
+    func guardian(_ broker: AMQPConfiguration, _ management: (any BrokerManagement)? = nil) -> TopologyGuardian {
+        TopologyGuardian(configuration: broker, database: self.events, management: management, logger: quiet)
+    }
+
+    /// Runs a guardian until everything is declared and `body` has run.
+    func withGuardian(
+        _ broker: AMQPConfiguration,
+        _ management: (any BrokerManagement)? = nil,
+        _ body: () async throws -> Void = {}
+    ) async throws {
+        let guardian = self.guardian(broker, management)
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await guardian.run() }
+            try await eventually("everything declared") { await guardian.breaksWhenWhole != nil }
+            try await body()
+            group.cancelAll()
+        }
+    }
+
     /// Runs the relay of a replica while `body` runs.
-    func withRelay(_ broker: AMQPConfiguration, _ body: () async throws -> Void) async throws {
-        let publisher = AMQPPublisher(configuration: broker, logger: quiet)
-        let guardian = TopologyGuardian(configuration: broker, database: self.events, management: nil, logger: quiet)
+    func withRelay(
+        _ broker: AMQPConfiguration,
+        logger: Logger = quiet,
+        _ body: () async throws -> Void
+    ) async throws {
+        let publisher = AMQPPublisher(configuration: broker, logger: logger)
+        let guardian = self.guardian(broker)
         let relay = Relay(
             service: .account,
             database: self.events,
