@@ -58,13 +58,34 @@ struct TableFingerprints: Equatable, Sendable {
 extension RunningSuite {
     /// Waits until nothing moves, runs `body`, and gives what has changed in the databases.
     func changes(by body: () async throws -> Void) async throws -> [String] {
-        var before = try await TableFingerprints.read(self)
-        try await eventually("the databases to rest", within: .seconds(60), every: .milliseconds(500)) {
-            let now = try await TableFingerprints.read(self)
-            defer { before = now }
-            return now == before
-        }
+        let before = try await self.rest()
         try await body()
         return try await TableFingerprints.read(self).differences(from: before)
+    }
+
+    /// Waits until the tables have been the same for two seconds, and the newest event of each service is archived: after a
+    /// crash whoever reads events begins a little later than the rest.
+    private func rest() async throws -> TableFingerprints {
+        var last = try await TableFingerprints.read(self)
+        var since = ContinuousClock.now
+        try await eventually("the databases to rest", within: .seconds(60), every: .milliseconds(500)) {
+            let isWhole = try await self.hasArchivedAll()
+            let now = try await TableFingerprints.read(self)
+            if now != last { (last, since) = (now, .now) }
+            return isWhole && ContinuousClock.now - since >= .seconds(2)
+        }
+        return last
+    }
+
+    private func hasArchivedAll() async throws -> Bool {
+        var newest: [String] = []
+        for database in self.environment.databases.values {
+            newest += try await database.psql(
+                "SELECT id FROM outbox WHERE type NOT LIKE '%.heartbeat' ORDER BY position DESC LIMIT 1"
+            )
+        }
+        let ids = newest.map { "'\($0)'" }.joined(separator: ", ")
+        let archived = try await self.number("SELECT count(*) FROM archived_events WHERE id IN (\(ids))", of: "console")
+        return archived == newest.count
     }
 }
