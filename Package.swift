@@ -125,10 +125,11 @@ let layers: [Target] = [
         path: "Shared/CQRencode",
         providers: [.apt(["libqrencode-dev", "zlib1g-dev"])]
     ),
-    // 1: threads, values
+    // 1: threads, values, a peer that is away for a moment
     shared("EventLoops", ["CLinux"], settings: wrapper),
     shared("Primitives", [crypto]),
     shared("ImageFiles", []),
+    shared("HTTPReach", [asyncHTTPClient, nioCore, nioPosix]),
     // 2: the three clients, and what people keep
     shared("Postgres", ["CLibPQ", "EventLoops", logging], settings: wrapper),
     shared("AMQP", ["CRabbitMQ", "EventLoops", logging], settings: wrapper),
@@ -144,15 +145,14 @@ let layers: [Target] = [
     // 5: what every service is made of, and the document of the events
     shared("ContractGate", [contracts, "Messaging"]),
     shared("Sealing", ["EventLoops", "Primitives", crypto, cryptoExtras]),
-    shared("AnchorClient", ["Primitives", asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
-    shared("ObjectStorage", ["Primitives", asyncHTTPClient, crypto, nioCore, nioHTTP1, nioPosix]),
+    shared("AnchorClient", ["HTTPReach", "Primitives", asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
+    shared("ObjectStorage", ["HTTPReach", "Primitives", asyncHTTPClient, crypto, nioCore, nioHTTP1, nioPosix]),
     shared(
         "ServiceKit",
         [
-            "ImageFiles", "ObjectStorage", contracts, "Primitives", "Postgres", "AMQP", "Redis", "EventLoops",
-            "Messaging", "Sealing", hummingbird,
-            asyncHTTPClient, jwtKit, crypto, lifecycle, unixSignals, configuration, logging, metrics, httpTypes,
-            nioCore, collections,
+            "HTTPReach", "ImageFiles", "ObjectStorage", contracts, "Primitives", "Postgres", "AMQP", "Redis",
+            "EventLoops", "Messaging", "Sealing", hummingbird, asyncHTTPClient, jwtKit, crypto, lifecycle, unixSignals,
+            configuration, logging, metrics, httpTypes, nioCore, collections,
         ]
     ),
 ]
@@ -173,15 +173,15 @@ let services: [Target] =
     + service("Subscription")
     + service("Notification", ["AnchorClient", "EventLoops", metrics, nioCore, nioHTTP1, nioSSL])
     + service("Analytics")
-    + service("Console", ["EventLoops", metrics, nioCore, nioHTTP1])
+    + service("Console", ["EventLoops", "HTTPReach", metrics, nioCore, nioHTTP1])
 
-/// Stands in for Anchor, Clerk and APNs; for development and tests, so it shares nothing with the services.
+/// Stands in for Anchor, Clerk and APNs; for development and tests, so it shares no rule with the services.
 let sandbox: [Target] =
     library(
         "Sandbox",
         [
-            "Primitives", hummingbird, hummingbirdCore, hummingbirdHTTP2, crypto, cryptoExtras, asyncHTTPClient,
-            nioCore, nioHTTP1, nioSSL, httpTypes, collections, logging, lifecycle, unixSignals, x509, asn1,
+            "HTTPReach", "Primitives", hummingbird, hummingbirdCore, hummingbirdHTTP2, asyncHTTPClient, crypto, asn1,
+            cryptoExtras, nioCore, nioHTTP1, nioSSL, httpTypes, collections, logging, lifecycle, unixSignals, x509,
         ]
     ) + [executable("Sandbox", [])]
 
@@ -223,6 +223,7 @@ let tests: [Target] = [
     test("ContractGate", ["ContractGate", "Messaging", "AMQP", "TestSupport", contracts]),
     test("QRCode", ["QRCode", "TestSupport"]),
     test("ImageFiles", ["ImageFiles", "TestSupport"]),
+    test("HTTPReach", ["HTTPReach", "EventLoops", "TestSupport", hummingbird, asyncHTTPClient, nioCore, nioHTTP1]),
     test("ObjectStorage", ["ObjectStorage", "Primitives", "EventLoops", "TestSupport", asyncHTTPClient]),
     test("Sealing", ["Sealing", "Primitives", crypto]),
     test(
@@ -240,8 +241,8 @@ let tests: [Target] = [
     test(
         "Sandbox",
         [
-            "SandboxService", "AnchorClient", "Primitives", hummingbird, asyncHTTPClient, crypto, cryptoExtras, nioCore,
-            nioHTTP1, nioSSL, httpTypes, logging, lifecycle,
+            "SandboxService", "AnchorClient", "Primitives", "TestSupport", hummingbird, asyncHTTPClient, crypto,
+            cryptoExtras, nioCore, nioHTTP1, nioSSL, httpTypes, logging, lifecycle,
         ]
     ),
     serviceTest("Auth", [crypto]),

@@ -31,7 +31,7 @@ public struct SandboxApplication: Service {
         onListening: @escaping @Sendable (Int) async -> Void = { _ in },
         onListeningForPushes: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws {
-        let http = HTTPClient(eventLoopGroupProvider: .singleton)
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: WebhookSender.httpConfiguration)
         let sender = WebhookSender(http: http, logger: logger)
         let provider = try Provider(configuration: configuration, sender: sender, time: time, logger: logger)
         let keys = ClerkKeys(directory: configuration.stateDirectory)

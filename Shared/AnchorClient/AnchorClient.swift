@@ -1,5 +1,6 @@
 public import AsyncHTTPClient
 import Foundation
+import HTTPReach
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -151,7 +152,7 @@ extension AnchorClient {
     }
 
     private func exchange(_ request: HTTPClientRequest, deadline: Duration) async throws -> Data {
-        let response = try await self.http.execute(request, timeout: TimeAmount(deadline))
+        let response = try await self.http.reach(request, within: TimeAmount(deadline))
         let isSuccess = (200...299).contains(response.status.code)
         let body: ByteBuffer
         do {

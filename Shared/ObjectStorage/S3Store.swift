@@ -1,5 +1,6 @@
 public import AsyncHTTPClient
 import Foundation
+import HTTPReach
 import NIOCore
 import NIOHTTP1
 
@@ -110,7 +111,7 @@ public struct S3Store: ObjectStore {
         }
         if method == .PUT { request.body = .bytes(ByteBuffer(bytes: body)) }
         do {
-            let response = try await self.http.execute(request, timeout: TimeAmount(self.deadline))
+            let response = try await self.http.reach(request, within: TimeAmount(self.deadline))
             let isObject = response.status == .ok && method == .GET
             let bytes = try await response.body.collect(upTo: isObject ? limit : Self.errorBytes)
             return Answer(status: Int(response.status.code), body: Array(buffer: bytes))

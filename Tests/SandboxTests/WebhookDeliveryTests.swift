@@ -2,6 +2,7 @@ import AnchorClient
 import Foundation
 import NIOHTTP1
 import Primitives
+import TestSupport
 import Testing
 
 @testable import SandboxService
@@ -38,6 +39,32 @@ struct WebhookDeliveryTests {
                 return entries?.count == 2 ? entries : nil
             }
             #expect(last.map { $0["status"] } == ["delivered", "given_up"])
+        }
+    }
+
+    @Test("what happens after the receiver was away comes at once")
+    func receiverAway() async throws {
+        let receiver = WebhookReceiver()
+        let (addresses, announce) = AsyncStream<String>.makeStream()
+        try await receiver.run { announce.yield($0) }
+        let url = try #require(await addresses.first { _ in true })
+        let port = try #require(URLComponents(string: url)?.port)
+        try await withSandbox(webhookURL: url) { sandbox in
+            try await sandbox.control(.PATCH, "switches", ["webhookAttempts": 1])
+            for number in 0..<12 {
+                _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "\(number)@transfa.test"))
+            }
+            try await eventually("all were given up", within: .seconds(30)) {
+                let entries = try await sandbox.control(.GET, "log?type=webhook&limit=100")["entries"]?.items
+                return entries?.count ?? 0 >= 12
+            }
+            try await Task.sleep(for: .seconds(3))
+            try await receiver.run(port: port) { _ in
+                let back = ContinuousClock.now
+                _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "late@transfa.test"))
+                #expect(await receiver.next(1).count == 1)
+                #expect(ContinuousClock.now - back < .seconds(2))
+            }
         }
     }
 

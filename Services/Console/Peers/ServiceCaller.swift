@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Contracts
 import Foundation
+import HTTPReach
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
@@ -73,7 +74,7 @@ struct ServiceCaller: InternalPorts {
             request.body = .bytes(ByteBuffer(bytes: call.body))
         }
         do {
-            let response = try await self.http.execute(request, timeout: call.timeout)
+            let response = try await self.http.reach(request, within: call.timeout)
             let body = try await response.body.collect(upTo: call.maximumBytes)
             return InternalAnswer(
                 status: Int(response.status.code),

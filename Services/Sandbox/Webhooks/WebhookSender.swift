@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import HTTPReach
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -16,6 +17,7 @@ final class WebhookSender: Sendable {
     }
 
     private static let laneCount = 8
+    /// How long an attempt takes at most, also where nobody listens.
     private static let timeout = TimeAmount.seconds(5)
 
     private let http: HTTPClient
@@ -26,6 +28,13 @@ final class WebhookSender: Sendable {
         self.http = http
         self.logger = logger
         self.lanes = (0..<Self.laneCount).map { _ in AsyncStream.makeStream() }
+    }
+
+    /// How the HTTP client is to be set up, for `reach`.
+    static var httpConfiguration: HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration()
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return configuration
     }
 
     /// Queues an event.
@@ -102,7 +111,7 @@ final class WebhookSender: Sendable {
         if isPacked { request.headers.add(name: "content-encoding", value: "gzip") }
         request.body = .bytes(ByteBuffer(bytes: isPacked ? Gzip.pack(body) : body))
         do {
-            let response = try await self.http.execute(request, timeout: Self.timeout)
+            let response = try await self.http.reach(request, within: Self.timeout, patience: Self.timeout)
             _ = try await response.body.collect(upTo: 64 * 1024)
             return response.status == .ok
         } catch {
@@ -117,7 +126,7 @@ final class WebhookSender: Sendable {
         request.headers.add(name: "content-type", value: "application/json")
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         request.body = .bytes(ByteBuffer(bytes: body))
-        guard let response = try? await self.http.execute(request, timeout: Self.timeout),
+        guard let response = try? await self.http.reach(request, within: Self.timeout, patience: Self.timeout),
             (try? await response.body.collect(upTo: 64 * 1024)) != nil
         else { return nil }
         return Int(response.status.code)

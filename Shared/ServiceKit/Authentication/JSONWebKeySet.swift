@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Crypto
 import Foundation
+import HTTPReach
 import JWTKit
 import NIOCore
 import NIOHTTP1
@@ -22,7 +23,7 @@ struct JSONWebKeySet: Sendable {
         if let bearer {
             request.headers.add(name: "Authorization", value: "Bearer \(bearer)")
         }
-        let response = try await http.execute(request, timeout: Self.timeout)
+        let response = try await http.reach(request, within: Self.timeout)
         guard response.status == .ok else { throw Unavailable() }
         let body = try await response.body.collect(upTo: Self.maximumBytes)
         guard case .array(let keys) = try StrictJSONParser.parse(Array(buffer: body))["keys"] else {

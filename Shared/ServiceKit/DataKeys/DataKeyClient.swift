@@ -1,6 +1,7 @@
 public import AsyncHTTPClient
 import EventLoops
 import Foundation
+import HTTPReach
 import NIOCore
 import NIOHTTP1
 public import Primitives
@@ -53,7 +54,7 @@ public final class DataKeyClient: DataKeys {
         request.headers.add(name: "Authorization", value: "Bearer \(self.settings.token)")
         let fetched: Fetched
         do {
-            let response = try await self.http.execute(request, timeout: Self.timeout)
+            let response = try await self.http.reach(request, within: Self.timeout)
             switch response.status {
             case .ok: fetched = Fetched(key: try await Self.key(in: response))
             case .gone: fetched = Fetched(key: nil)

@@ -52,11 +52,14 @@ enum ServiceClients {
     }
 
     /// No redirects: our own ports and the provider have none, and a token must not follow one.
+    ///
+    /// A connection that cannot be made fails at once: who wants to wait for a peer says so (`reach`).
     static func http() -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.timeout = .init(connect: .seconds(3), read: .seconds(30))
         configuration.connectionPool.idleTimeout = .seconds(30)
+        configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 }

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import CoreMetrics
 import EventLoops
 import Foundation
+import HTTPReach
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -128,7 +129,7 @@ final class SpanExporter: SpanSink, Service, CustomStringConvertible {
         for header in self.settings.headers { request.headers.add(name: header.name, value: header.value) }
         request.body = .bytes(body)
         // Whatever goes wrong: address and headers may stand in its text.
-        guard let response = try? await self.http.execute(request, timeout: Self.timeout) else { return .later(nil) }
+        guard let response = try? await self.http.reach(request, within: Self.timeout) else { return .later(nil) }
         // Read, so that the connection can be used again.
         _ = try? await response.body.collect(upTo: 1 << 16)
         switch response.status.code {

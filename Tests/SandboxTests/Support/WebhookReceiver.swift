@@ -74,8 +74,8 @@ final class WebhookReceiver: Sendable {
         return Response(status: fails ? .internalServerError : .ok)
     }
 
-    /// Runs the server while the body runs.
-    func run(_ body: @Sendable @escaping (String) async throws -> Void) async throws {
+    /// Runs the server while the body runs, on a free port unless one is given.
+    func run(port: Int = 0, _ body: @Sendable @escaping (String) async throws -> Void) async throws {
         let router = Router()
         router.post("hook") { request, _ in try await self.take(request) }
         let (ports, announce) = AsyncStream<Int>.makeStream()
@@ -83,7 +83,7 @@ final class WebhookReceiver: Sendable {
         logger.logLevel = .error
         let server = Application(
             router: router,
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            configuration: .init(address: .hostname("127.0.0.1", port: port)),
             onServerRunning: { announce.yield($0.localAddress?.port ?? 0) },
             logger: logger
         )

@@ -2,7 +2,7 @@ extension Rule {
     /// The layers of the shared modules: a module imports only what lies lower.
     private static let layers: [String: Int] = [
         "CLinux": 0, "CLibPQ": 0, "CRabbitMQ": 0, "CHiredis": 0, "CHaru": 0, "CQRencode": 0,
-        "EventLoops": 1, "Primitives": 1, "ImageFiles": 1,
+        "EventLoops": 1, "Primitives": 1, "ImageFiles": 1, "HTTPReach": 1,
         "Postgres": 2, "AMQP": 2, "Redis": 2, "Documents": 2, "QRCode": 2,
         "Contracts": 3,
         "Messaging": 4,
