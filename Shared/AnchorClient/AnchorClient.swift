@@ -7,8 +7,8 @@ import NIOPosix
 
 /// The provider's HTTP API.
 ///
-/// Every call ends by its deadline, reads a bounded answer and is tried once: retrying, and asking by reference before
-/// retrying, is the caller's.
+/// Every call ends by its deadline, reads a bounded answer and is sent at most once: retrying, and asking by reference
+/// before retrying, is the caller's.
 public struct AnchorClient: Sendable {
     /// The most bytes of an answer that are read.
     public static let maximumAnswerBytes = 4 * 1024 * 1024

@@ -45,11 +45,8 @@ struct WebhookDeliveryTests {
     @Test("what happens after the receiver was away comes at once")
     func receiverAway() async throws {
         let receiver = WebhookReceiver()
-        let (addresses, announce) = AsyncStream<String>.makeStream()
-        try await receiver.run { announce.yield($0) }
-        let url = try #require(await addresses.first { _ in true })
-        let port = try #require(URLComponents(string: url)?.port)
-        try await withSandbox(webhookURL: url) { sandbox in
+        let port = try freePort()
+        try await withSandbox(webhookURL: "http://127.0.0.1:\(port)/hook") { sandbox in
             try await sandbox.control(.PATCH, "switches", ["webhookAttempts": 1])
             for number in 0..<12 {
                 _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "\(number)@transfa.test"))
@@ -63,7 +60,7 @@ struct WebhookDeliveryTests {
                 let back = ContinuousClock.now
                 _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "late@transfa.test"))
                 #expect(await receiver.next(1).count == 1)
-                #expect(ContinuousClock.now - back < .seconds(2))
+                #expect(ContinuousClock.now - back < .seconds(5))
             }
         }
     }

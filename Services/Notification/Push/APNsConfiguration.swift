@@ -86,6 +86,8 @@ struct APNsConfiguration: Sendable {
         configuration.redirectConfiguration = .disallow
         configuration.timeout = .init(connect: .seconds(5), read: .seconds(10))
         configuration.connectionPool.idleTimeout = .minutes(30)
+        // Who is not reached is told of at once: the job that sends has pauses of its own.
+        configuration.connectionPool.retryConnectionEstablishment = false
         if let file = self.trustedCertificates {
             guard let trusted = try? NIOSSLCertificate.fromPEMFile(file), !trusted.isEmpty else {
                 throw SettingsReader.problem(Self.certificatesSetting, "is not a file of certificates in PEM")
