@@ -242,7 +242,7 @@ let tests: [Target] = [
         "Sandbox",
         [
             "SandboxService", "AnchorClient", "Primitives", "TestSupport", hummingbird, asyncHTTPClient, crypto,
-            cryptoExtras, nioCore, nioHTTP1, nioSSL, httpTypes, logging, lifecycle,
+            cryptoExtras, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging, lifecycle,
         ]
     ),
     serviceTest("Auth", [crypto]),

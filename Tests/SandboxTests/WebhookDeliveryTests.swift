@@ -65,6 +65,30 @@ struct WebhookDeliveryTests {
         }
     }
 
+    @Test("where somebody else answers on a connection that was kept, the next attempts find the receiver")
+    func someoneElse() async throws {
+        let stranger = try await Stranger()
+        let receiver = WebhookReceiver()
+        let url = "http://127.0.0.1:\(stranger.port)/hook"
+        try await withSandbox(webhookURL: url) { sandbox in
+            try await sandbox.control(.PATCH, "switches", ["webhookRetryMs": 10, "webhookAttempts": 2])
+            _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "first@transfa.test"))
+            try await eventually("the stranger was asked twice", within: .seconds(10)) { stranger.asked >= 2 }
+            // A first attempt alone keeps its connection.
+            try await sandbox.control(.PATCH, "switches", ["webhookAttempts": 1])
+            _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "second@transfa.test"))
+            try await eventually("the stranger was asked again", within: .seconds(10)) { stranger.asked >= 3 }
+            try await stranger.stopListening()
+            try await sandbox.control(.PATCH, "switches", ["webhookAttempts": 5])
+            try await receiver.run(port: stranger.port) { _ in
+                _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "late@transfa.test"))
+                #expect(await receiver.next(1).count == 1)
+            }
+            #expect(stranger.asked > 3)
+        }
+        try await stranger.end()
+    }
+
     @Test("the wrapper can be left out, and both forms say the same")
     func withoutWrapper() async throws {
         try await withWebhooks { sandbox, receiver in

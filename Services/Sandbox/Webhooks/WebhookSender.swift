@@ -61,7 +61,7 @@ final class WebhookSender: Sendable {
             for await delivery in lane {
                 let (target, switches) = provider.store.read { ($0.target, $0.switches) }
                 guard let target else { continue }
-                let isDelivered = await self.send(delivery.event, target, switches)
+                let isDelivered = await self.send(delivery, target, switches)
                 let isLast = isDelivered || !target.isAtLeastOnce || delivery.attempt >= switches.webhookAttempts
                 guard !isLast else {
                     self.end(delivery, isDelivered: isDelivered, provider)
@@ -94,19 +94,35 @@ final class WebhookSender: Sendable {
         }
     }
 
-    private func send(_ event: Event, _ target: WebhookTarget, _ switches: Switches) async -> Bool {
-        let body = Self.body(event, isWrapped: event.isWrapped ?? switches.webhookWrapped)
+    private func send(_ delivery: Delivery, _ target: WebhookTarget, _ switches: Switches) async -> Bool {
+        let body = Self.body(delivery.event, isWrapped: delivery.event.isWrapped ?? switches.webhookWrapped)
         let token = switches.webhookForged ? "forged" + String(target.token.prefix(4)) : target.token
         let signature = webhookSignature(body, token: token)
         let sent = switches.webhookAltered ? Self.altered(body) : body
-        return await self.post(target.url, sent, signature: signature, isPacked: switches.webhookGzip)
+        return await self.post(
+            target.url,
+            sent,
+            signature: signature,
+            isPacked: switches.webhookGzip,
+            endsConnection: delivery.attempt > 1
+        )
     }
 
     /// Sends bytes with a signature; true when the answer is 200.
-    func post(_ url: String, _ body: [UInt8], signature: String?, isPacked: Bool) async -> Bool {
+    ///
+    /// A retry ends the connection that it was given: where all services are replaced at once, an address that was the
+    /// receiver's may be another service's by now, which answers 404 for as long as the connection is kept.
+    func post(
+        _ url: String,
+        _ body: [UInt8],
+        signature: String?,
+        isPacked: Bool,
+        endsConnection: Bool = false
+    ) async -> Bool {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/json")
+        if endsConnection { request.headers.add(name: "connection", value: "close") }
         if let signature { request.headers.add(name: "x-anchor-signature", value: signature) }
         if isPacked { request.headers.add(name: "content-encoding", value: "gzip") }
         request.body = .bytes(ByteBuffer(bytes: isPacked ? Gzip.pack(body) : body))
