@@ -96,6 +96,11 @@ func test(_ module: String, _ dependencies: [Target.Dependency], settings: [Swif
     )
 }
 
+/// What tests share.
+func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: wrapper)
+}
+
 /// The tests of a service, on real servers.
 func serviceTest(_ module: String, _ dependencies: [Target.Dependency] = []) -> Target {
     let common: [Target.Dependency] = [
@@ -120,11 +125,7 @@ let layers: [Target] = [
     // No pkgConfig: the flags that hiredis ships there are refused by the package manager.
     .systemLibrary(name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"])]),
     .systemLibrary(name: "CHaru", path: "Shared/CHaru", providers: [.apt(["libhpdf-dev"])]),
-    .systemLibrary(
-        name: "CQRencode",
-        path: "Shared/CQRencode",
-        providers: [.apt(["libqrencode-dev", "zlib1g-dev"])]
-    ),
+    .systemLibrary(name: "CQRencode", path: "Shared/CQRencode", providers: [.apt(["libqrencode-dev", "zlib1g-dev"])]),
     // 1: threads, values, a peer that is away for a moment
     shared("EventLoops", ["CLinux"], settings: wrapper),
     shared("Primitives", [crypto]),
@@ -155,6 +156,8 @@ let layers: [Target] = [
             configuration, logging, metrics, httpTypes, nioCore, collections,
         ]
     ),
+    // A suite of processes, for development and tests
+    shared("DevSuite", [contracts, "EventLoops", "Primitives", crypto]),
 ]
 
 // MARK: Services
@@ -188,8 +191,8 @@ let sandbox: [Target] =
 let tools: [Target] = [
     .executableTarget(
         name: "transfactl",
-        dependencies: [arguments, asyncHTTPClient, "AMQP", "ContractGate", "Messaging", "Sealing", "Primitives"]
-            + [contracts, nioCore, nioHTTP1],
+        dependencies: [arguments, asyncHTTPClient, "AMQP", "ContractGate", "DevSuite", "Messaging", "Sealing"]
+            + ["Primitives", contracts, nioCore, nioHTTP1],
         path: "Services/Transfactl",
         exclude: ["README.md"],
         swiftSettings: strict
@@ -199,13 +202,8 @@ let tools: [Target] = [
 // MARK: Tests
 
 let tests: [Target] = [
-    .target(name: "TestSupport", dependencies: ["EventLoops"], path: "Tests/TestSupport", swiftSettings: wrapper),
-    .target(
-        name: "ServiceTestSupport",
-        dependencies: ["TestSupport", "Messaging", "Postgres", "AMQP", "Primitives", contracts, logging],
-        path: "Tests/ServiceTestSupport",
-        swiftSettings: wrapper
-    ),
+    support("TestSupport", ["DevSuite", "EventLoops"]),
+    support("ServiceTestSupport", ["TestSupport", "Messaging", "Postgres", "AMQP", "Primitives", contracts, logging]),
     .executableTarget(
         name: "messaging-bench",
         dependencies: ["Messaging", "TestSupport", "Postgres", "AMQP", "Primitives", contracts, logging],
@@ -214,6 +212,7 @@ let tests: [Target] = [
         swiftSettings: wrapper
     ),
     test("EventLoops", ["EventLoops"]),
+    test("DevSuite", ["DevSuite", "TestSupport"]),
     test("Primitives", ["Primitives"]),
     test("Postgres", ["Postgres", "EventLoops", "TestSupport", logging]),
     test("AMQP", ["AMQP", "EventLoops", "TestSupport", logging]),
@@ -248,10 +247,7 @@ let tests: [Target] = [
     serviceTest("Auth", [crypto]),
     serviceTest("Customer", ["AnchorClient", "EventLoops", "ImageFiles", "ObjectStorage", httpTypes]),
     serviceTest("Account", ["AnchorClient"]),
-    serviceTest(
-        "Transaction",
-        ["AnchorClient", "Documents", "EventLoops", "ImageFiles", "ObjectStorage", httpTypes]
-    ),
+    serviceTest("Transaction", ["AnchorClient", "Documents", "EventLoops", "ImageFiles", "ObjectStorage", httpTypes]),
     serviceTest("Subscription"),
     serviceTest(
         "Notification",
@@ -267,7 +263,7 @@ let tests: [Target] = [
         "System",
         [
             "TestSupport", "Primitives", "Postgres", "EventLoops", "AMQP", "Messaging", "ContractGate", "Sealing",
-            contracts, asyncHTTPClient, crypto, jwtKit, logging, nioCore, nioHTTP1, yams,
+            "DevSuite", contracts, asyncHTTPClient, crypto, jwtKit, logging, nioCore, nioHTTP1, yams,
         ]
     ),
 ]

@@ -1,3 +1,4 @@
+public import DevSuite
 import Foundation
 
 /// Short commands, such as psql and curl, with their output.
@@ -12,22 +13,19 @@ public enum Command {
         environment: [String: String] = [:],
         within limit: Duration = .seconds(120)
     ) async throws -> String {
-        let words = command.contains("/") ? [command] + arguments : ["/usr/bin/env", command] + arguments
-        let child = try ChildProcess(words[0], Array(words.dropFirst()), environment: environment)
-        let exit = await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                guard (try? await Task.sleep(for: limit)) != nil else { return }
-                await child.terminate(within: .seconds(2))
-            }
-            let exit = await child.exit()
-            group.cancelAll()
-            return exit
+        try await Self.run(Launch(command, arguments, environment: environment), within: limit)
+    }
+
+    /// Runs to its end what was made elsewhere, and returns what it wrote.
+    @discardableResult
+    public static func run(_ launch: Launch, within limit: Duration = .seconds(120)) async throws -> String {
+        let log = "\(Scratch.directory)/\(launch.name)-\(Scratch.shortName()).log"
+        defer { try? FileManager.default.removeItem(atPath: log) }
+        do {
+            try await launch.measured.run(log: log, within: limit)
+        } catch let error as SuiteError {
+            throw TestFailure(error.description)
         }
-        let output = child.log
-        try? FileManager.default.removeItem(atPath: child.logPath)
-        guard exit == .code(0) else {
-            throw TestFailure("\(command) \(arguments.first ?? "") ended with \(exit): \(output.suffix(2000))")
-        }
-        return output
+        return String(decoding: FileManager.default.contents(atPath: log) ?? Data(), as: UTF8.self)
     }
 }

@@ -1,3 +1,4 @@
+import DevSuite
 import Foundation
 
 /// Runs `body` with servers of its own that nobody else uses, and removes them afterwards.
@@ -39,13 +40,7 @@ private func runWithPrivateServers<Result>(
 
 /// Reads lines of the form NAME='value', as `scripts/servers` and `scripts/run` write them.
 public func environmentFile(at path: String) throws -> [String: String] {
-    let text = try String(contentsOfFile: path, encoding: .utf8)
-    let pairs = text.split(separator: "\n").compactMap { line -> (String, String)? in
-        guard !line.hasPrefix("#"), let equals = line.firstIndex(of: "=") else { return nil }
-        let value = line[line.index(after: equals)...]
-        return (String(line[..<equals]), value.trimmingCharacters(in: CharacterSet(charactersIn: "'")))
-    }
-    return Dictionary(pairs) { _, last in last }
+    SettingsFile.variables(try String(contentsOfFile: path, encoding: .utf8))
 }
 
 /// Two sets of servers beside the shared ones are what a small machine carries.

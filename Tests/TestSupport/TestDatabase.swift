@@ -1,3 +1,4 @@
+public import DevSuite
 import Foundation
 
 /// A database with the three roles of a service.
@@ -5,50 +6,37 @@ import Foundation
 /// Made by the same SQL as in production (`deploy/postgres/roles.sql`). Roles and database carry a random suffix, so that tests can run side by side.
 public struct TestDatabase: Sendable {
     /// A login role of a service.
-    public enum Role: String, Sendable, CaseIterable {
-        /// Runs migrations.
-        case owner
-        /// Serves HTTP, under row level security.
-        case handler
-        /// Runs consumers and jobs.
-        case worker
-    }
+    public typealias Role = SuiteDatabase.Role
 
-    /// Its name on the server.
-    public let name: String
-    /// `postgres://` of the superuser to this database, for set-up and for what the roles may not see.
-    public let superuserURL: String
-    /// What comes after the name of a role.
-    private let suffix: String
-    private let service: String
-    private let password: String
-    /// `postgres://` of the superuser to the database `postgres`.
-    private let serverURL: String
+    /// As a suite has it.
+    public let database: SuiteDatabase
 
     /// Makes a database; prefer `withTestDatabase`, which also drops it.
     public static func create(_ service: String = "test", on servers: TestServers? = nil) async throws -> TestDatabase {
+        let password = Scratch.shortName() + Scratch.shortName()
         let database = TestDatabase(
-            service: service,
-            suffix: "_" + Scratch.shortName(),
-            serverURL: try (servers ?? TestServers.shared()).postgresURL
+            SuiteDatabase(
+                service: service,
+                suffix: "_" + Scratch.shortName(),
+                serverURL: try (servers ?? TestServers.shared()).postgresURL
+            ) { _ in password }
         )
-        try await database.createOnServer()
+        try await Command.run(database.database.creation(script: Repository.path("deploy/postgres/roles.sql")))
         return database
     }
 
     /// The database of a service that runs elsewhere; only the superuser's URL is good for anything.
     public static func existing(_ service: String, superuserURL: String) -> TestDatabase {
-        TestDatabase(service: service, suffix: "", serverURL: superuserURL)
+        TestDatabase(SuiteDatabase(service: service, serverURL: superuserURL) { _ in "" })
     }
 
-    private init(service: String, suffix: String, serverURL: String) {
-        self.service = service
-        self.suffix = suffix
-        self.password = Scratch.shortName() + Scratch.shortName()
-        self.name = "transfa_\(service)\(suffix)"
-        self.serverURL = serverURL
-        self.superuserURL = Self.url(serverURL, database: self.name)
-    }
+    private init(_ database: SuiteDatabase) { self.database = database }
+
+    /// Its name on the server.
+    public var name: String { self.database.name }
+
+    /// `postgres://` of the superuser to this database, for set-up and for what the roles may not see.
+    public var superuserURL: String { self.database.superuserURL }
 
     /// `postgres://` of the migrations' role (MIGRATION_DATABASE_URL).
     public var ownerURL: String { self.url(.owner) }
@@ -60,9 +48,7 @@ public struct TestDatabase: Sendable {
     public var workerURL: String { self.url(.worker) }
 
     /// The name of a role on the server: what `${owner}`, `${handler}` and `${worker}` in a migration stand for.
-    public func roleName(_ role: Role) -> String {
-        "\(self.service)_\(role.rawValue)\(self.suffix)"
-    }
+    public func roleName(_ role: Role) -> String { self.database.roleName(role) }
 
     /// The three role names by the variable that a migration uses.
     public var migrationVariables: [String: String] {
@@ -70,9 +56,7 @@ public struct TestDatabase: Sendable {
     }
 
     /// The URL of a role.
-    public func url(_ role: Role) -> String {
-        Self.url(self.superuserURL, database: self.name, user: self.roleName(role), password: self.password)
-    }
+    public func url(_ role: Role) -> String { self.database.url(role) }
 
     /// Runs SQL with psql, as the superuser or as a role, and returns its rows with columns joined by "|".
     ///
@@ -90,34 +74,10 @@ public struct TestDatabase: Sendable {
         try await Command.run(
             "psql",
             [
-                self.serverURL, "-XAtq", "-v", "ON_ERROR_STOP=1",
+                self.database.serverURL, "-XAtq", "-v", "ON_ERROR_STOP=1",
                 "-c", "DROP DATABASE IF EXISTS \(self.name) WITH (FORCE)", "-c", "DROP ROLE IF EXISTS \(roles)",
             ]
         )
-    }
-
-    private func createOnServer() async throws {
-        let names = ["database=\(self.name)"] + Role.allCases.map { "\($0.rawValue)=\(self.roleName($0))" }
-        let passwords = Role.allCases.map { ("TRANSFA_\($0.rawValue.uppercased())_PASSWORD", self.password) }
-        try await Command.run(
-            "psql",
-            [self.serverURL, "-Xq", "-f", Repository.path("deploy/postgres/roles.sql")]
-                + names.flatMap { ["-v", $0] },
-            environment: Dictionary(uniqueKeysWithValues: passwords)
-        )
-    }
-
-    private static func url(
-        _ url: String,
-        database: String,
-        user: String? = nil,
-        password: String? = nil
-    ) -> String {
-        guard var components = URLComponents(string: url) else { return url }
-        components.path = "/\(database)"
-        components.user = user ?? components.user
-        components.password = password ?? components.password
-        return components.string ?? url
     }
 }
 

@@ -87,6 +87,8 @@ struct SampleTests {
         #expect(self.lines(.oneWrapperPerLibrary, ["Shared/AMQP/A.swift": "import CRabbitMQ\nimport CLinux"]) == [2])
         #expect(self.lines(.servicesApart, ["Services/Auth/A.swift": "@testable import CustomerService"]) == [1])
         #expect(self.lines(.servicesApart, ["Services/Auth/Main.swift": "import AuthService"]).isEmpty)
+        #expect(self.lines(.suitesStayOutside, ["Services/Auth/A.swift": "import DevSuite"]) == [1])
+        #expect(self.lines(.suitesStayOutside, ["Services/Transfactl/A.swift": "import DevSuite"]).isEmpty)
     }
 
     @Test("folders of a service that reach too far are found")

@@ -4,10 +4,10 @@ import Testing
 struct TidyTests {
     static let rules: [Rule] = [
         .shortFiles, .shortFunctions, .shortManifest, .meaningfulNames, .noNotes, .noBannedWords, .noOpenEnds,
-        .noMachinePaths, .layeredImports, .oneWrapperPerLibrary, .servicesApart, .foldersKeepTheirPlace,
-        .storageOwnsClients, .linksResolve, .shortReadmes, .everyModuleIsExplained, .migrationsAreNumbered,
-        .migrationsAmend, .contractsRunOnOldPhones, .idsAreLowerCase, .environmentIsDocumented, .exampleParses,
-        .scriptsRun, .testsAndSupportApart,
+        .noMachinePaths, .layeredImports, .oneWrapperPerLibrary, .servicesApart, .suitesStayOutside,
+        .foldersKeepTheirPlace, .storageOwnsClients, .linksResolve, .shortReadmes, .everyModuleIsExplained,
+        .migrationsAreNumbered, .migrationsAmend, .contractsRunOnOldPhones, .idsAreLowerCase, .environmentIsDocumented,
+        .exampleParses, .scriptsRun, .testsAndSupportApart,
     ]
 
     @Test("the repository follows the rule", arguments: rules)

@@ -67,9 +67,10 @@ let package = Package(
                 collections,
             ]
         ),
+        shared("DevSuite", [contracts, "EventLoops", "Primitives", crypto]),
         .target(
             name: "TestSupport",
-            dependencies: ["EventLoops"],
+            dependencies: ["DevSuite", "EventLoops"],
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),

@@ -8,6 +8,8 @@ extension Rule {
         "Messaging": 4,
         "ContractGate": 5, "Sealing": 5, "AnchorClient": 5, "ObjectStorage": 5,
         "ServiceKit": 6,
+        // Above all others, so that nothing that ships imports it.
+        "DevSuite": 7,
     ]
 
     /// The one module that may import each C library.
@@ -53,6 +55,14 @@ extension Rule {
             imports(of: file)
                 .filter { $0.module.hasSuffix("Service") && $0.module != "\(file.folders[1])Service" }
                 .map { file.violation($0.line, "\(file.folders[1]) imports \($0.module)") }
+        }
+    }
+
+    static let suitesStayOutside = Rule(name: "only transfactl and tests import DevSuite") { tree in
+        tree.swiftFiles.filter { $0.isBelow("Services") && !$0.isBelow("Services/Transfactl") }.flatMap { file in
+            imports(of: file).filter { $0.module == "DevSuite" }.map {
+                file.violation($0.line, "\(file.folders[1]) imports DevSuite")
+            }
         }
     }
 

@@ -1,0 +1,117 @@
+import Contracts
+import Crypto
+import Primitives
+
+extension SuiteGround {
+    /// What `transfactl` reads.
+    public var tool: [String: String] {
+        self.addresses.merging(
+            ["INTERNAL_TOKEN": self.secrets[.internalToken], "LLVM_PROFILE_FILE": self.choices.profile]
+        ) { $1 }
+    }
+
+    /// Where every part answers, for its peers and for tools.
+    private var addresses: [String: String] {
+        var values: [String: String] = [:]
+        for kind in SuitePartKind.all(self.choices) {
+            values["\(kind.name.uppercased())_URL"] = self.publicURL(kind.name)
+            guard kind.portNames.contains(kind.internalPort) else { continue }
+            values["\(kind.name.uppercased())_INTERNAL_URL"] = self.internalURL(kind.name)
+        }
+        return values
+    }
+
+    /// The variables of a part.
+    func settings(of kind: SuitePartKind) -> [String: String] {
+        let own: [String: String] =
+            switch kind {
+            case .sandbox: self.sandboxSettings
+            case .service(let service): self.serviceSettings(of: service)
+            case .importer: self.serviceSettings(of: .console).merging(["ARCHIVE_READS_LOG": "false"]) { $1 }
+            }
+        return self.tool.merging(self.commonSettings(of: kind)) { $1 }.merging(own) { $1 }
+    }
+
+    private func commonSettings(of kind: SuitePartKind) -> [String: String] {
+        var values = [
+            "HOST": "127.0.0.1", "PORT": "\(self.ports[kind.name] ?? 0)",
+            "INTERNAL_HOST": "127.0.0.1", "INTERNAL_PORT": "\(self.ports[kind.internalPort] ?? 0)",
+            "TRANSFA_PROFILE": "sandbox", "LOG_LEVEL": self.choices.logLevel,
+            "SHUTDOWN_GRACE_SECONDS": "\(self.choices.graceSeconds)",
+            "ANCHOR_API_KEY": self.secrets[.anchorAPIKey], "ANCHOR_WEBHOOK_TOKEN": self.secrets.webhookToken,
+            "CLERK_ISSUER": Self.issuer,
+        ]
+        if let limit = self.choices.rateLimit {
+            for policy in ["ADDRESS", "USER", "MONEY", "SECRETS", "LOOKUPS"] { values["RATE_LIMIT_\(policy)"] = limit }
+        }
+        return values
+    }
+
+    private var sandboxSettings: [String: String] {
+        var values = [
+            "ANCHOR_POOL_ACCOUNT_ID": Self.poolAccount,
+            "ANCHOR_WEBHOOK_URL": "\(self.publicURL("notification"))/webhooks/anchor",
+            "CLERK_WEBHOOK_SECRET": self.secrets.clerkWebhookSecret,
+            "CLERK_WEBHOOK_URL": "\(self.publicURL("auth"))/webhooks/clerk",
+            "APNS_PORT": "\(self.ports[SuitePartKind.pushPort] ?? 0)",
+            "APNS_CERTIFICATE_FILE": self.pushCertificate,
+        ]
+        if self.choices.keepsSandboxState { values["SANDBOX_STATE_DIR"] = self.sandboxFiles }
+        return values
+    }
+
+    private func serviceSettings(of service: ServiceName) -> [String: String] {
+        let database = self.databases[service.rawValue]
+        let sandbox = self.publicURL(Self.sandbox)
+        let values = [
+            "DATABASE_URL": database?.url(.handler) ?? "", "WORKER_DATABASE_URL": database?.url(.worker) ?? "",
+            "RABBITMQ_URL": self.servers.rabbitmq, "RABBITMQ_MANAGEMENT_URL": self.servers.management,
+            "REDIS_URL": self.servers.redis,
+            "CLERK_JWKS_URL": "\(sandbox)/.well-known/jwks.json", "CLERK_AUTHORIZED_PARTIES": Self.authorizedParty,
+            "ANCHOR_BASE_URL": sandbox,
+        ]
+        return values.merging(self.ownSettings(of: service)) { $1 }
+    }
+
+    /// What only one service knows.
+    private func ownSettings(of service: ServiceName) -> [String: String] {
+        switch service {
+        case .auth:
+            [
+                "MASTER_KEYS": "run:\(self.secrets[.masterKey])",
+                "APPROVAL_SIGNING_KEY": self.secrets[.approvalSigningKey], "PIN_PEPPER": self.secrets[.pinPepper],
+                "CLERK_WEBHOOK_SECRET": self.secrets.clerkWebhookSecret,
+            ]
+        case .customer:
+            ["BLIND_INDEX_KEY": self.secrets[.blindIndexKey], "IMAGE_STORE_URL": "file://\(self.images)"]
+        case .transaction:
+            ["ANCHOR_POOL_ACCOUNT_ID": Self.poolAccount, "IMAGE_STORE_URL": "file://\(self.images)"]
+        case .notification:
+            [
+                "APNS_KEY": self.secrets[.pushKey], "APNS_KEY_ID": "SANDBOXKEY", "APNS_TEAM_ID": "SANDBOXTEAM",
+                "APNS_TOPIC": "ng.transfa.app", "APNS_CA_FILE": self.pushCertificate,
+                "APNS_BASE_URL": "https://localhost:\(self.ports[SuitePartKind.pushPort] ?? 0)",
+            ]
+        case .console:
+            ["OPERATOR_TOKENS": self.operatorHashes]
+        case .account, .subscription, .analytics:
+            [:]
+        }
+    }
+
+    /// Where the pictures of all services are.
+    public var images: String { "\(self.files)/images" }
+
+    /// What the sandbox keeps.
+    public var sandboxFiles: String { "\(self.files)/sandbox" }
+
+    /// Where the stand-in for Apple's push service leaves its certificate.
+    private var pushCertificate: String { "\(self.sandboxFiles)/apns.pem" }
+
+    private var operatorHashes: String {
+        let entries = self.secrets.operatorTokens.sorted { $0.key < $1.key }.map { name, token in
+            "\(name):\(Hex.encode(Array(SHA256.hash(data: Array(token.utf8)))))"
+        }
+        return entries.joined(separator: ",")
+    }
+}

@@ -1,0 +1,71 @@
+import Contracts
+
+/// What the parts of a suite are.
+///
+/// A new kind of part is a case here: its ports, its program and its settings follow from the compiler.
+enum SuitePartKind: Equatable {
+    /// Plays the world outside.
+    case sandbox
+    case service(ServiceName)
+    /// A console that takes events of others. Its archive is that of the other console.
+    case importer
+
+    /// In the order in which they are listed.
+    static func all(_ choices: SuiteChoices) -> [SuitePartKind] {
+        ServiceName.allCases.map(SuitePartKind.service) + [.sandbox] + (choices.hasImporter ? [.importer] : [])
+    }
+
+    var name: String {
+        switch self {
+        case .sandbox: SuiteGround.sandbox
+        case .service(let service): service.rawValue
+        case .importer: "importer"
+        }
+    }
+
+    /// The sandbox stands in for what services ask when they start; the importer reads what the other console writes.
+    var stage: Int {
+        switch self {
+        case .sandbox: 0
+        case .service: 1
+        case .importer: 2
+        }
+    }
+
+    /// The executable: a name in the folder of the executables, or a path.
+    var program: String {
+        switch self {
+        case .sandbox, .service: self.name
+        case .importer: ServiceName.console.rawValue
+        }
+    }
+
+    /// What the executable is started with: what ships reads all from its settings.
+    var arguments: [String] {
+        switch self {
+        case .sandbox, .service, .importer: []
+        }
+    }
+
+    /// The names of the ports that it listens at.
+    var portNames: [String] {
+        switch self {
+        case .sandbox: [self.name, Self.pushPort]
+        case .service, .importer: [self.name, self.internalPort]
+        }
+    }
+
+    /// The name of the port for peers and operators, if it has one.
+    var internalPort: String { "\(self.name)-internal" }
+
+    /// The port of the stand-in for Apple's push service.
+    static let pushPort = "apns"
+
+    /// The service whose database it uses and whose migrations it brings.
+    var ownDatabase: String? {
+        switch self {
+        case .service(let service): service.rawValue
+        case .sandbox, .importer: nil
+        }
+    }
+}

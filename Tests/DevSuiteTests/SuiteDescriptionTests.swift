@@ -1,0 +1,119 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DevSuite
+
+@Suite("description of a suite")
+struct SuiteDescriptionTests {
+    @Test("every service has the settings of a service, and its database's logins but the owner's")
+    func services() throws {
+        let description = SuiteDescription(Ground.made())
+        #expect(description.parts.map(\.name) == SuiteGround.services + ["sandbox"])
+        for name in SuiteGround.services {
+            let part = try description.part(name)
+            #expect(part.settings["PORT"] == "\(try #require(part.publicPort))")
+            #expect(part.settings["INTERNAL_PORT"] == "\(try #require(part.internalPort))")
+            let rest = "pw@h:1/transfa_\(name)?sslmode=disable"
+            #expect(part.settings["DATABASE_URL"] == "postgres://\(name)_handler:\(rest)")
+            #expect(part.settings["MIGRATION_DATABASE_URL"] == nil)
+            #expect(part.migration?.environment["MIGRATION_DATABASE_URL"]?.contains("\(name)_owner:pw@") == true)
+            #expect(part.settings["SANDBOX_URL"] == description.tool["SANDBOX_URL"])
+            #expect(part.program == "/built/\(name)" && part.log == "/logs/\(name).log")
+        }
+    }
+
+    @Test("a build that measures coverage writes nowhere, unless the caller says where")
+    func profiles() throws {
+        let description = SuiteDescription(Ground.made())
+        #expect(description.parts.allSatisfy { $0.settings["LLVM_PROFILE_FILE"] == "/dev/null" })
+        #expect(description.tool["LLVM_PROFILE_FILE"] == "/dev/null")
+        var choices = SuiteChoices()
+        choices.profile = "/profiles/%p"
+        let measured = SuiteDescription(Ground.made(choices))
+        #expect(try measured.part("auth").settings["LLVM_PROFILE_FILE"] == "/profiles/%p")
+    }
+
+    @Test("limits of requests and the second console are there when they are asked for")
+    func choices() throws {
+        let plain = SuiteDescription(Ground.made())
+        #expect(try plain.part("auth").settings["RATE_LIMIT_USER"] == nil)
+        let known = plain.parts.map(\.name).joined(separator: ", ")
+        #expect(throws: SuiteError("There is no part importer; there are \(known).")) { try plain.part("importer") }
+        var choices = SuiteChoices()
+        choices.rateLimit = "1000000/1"
+        choices.hasImporter = true
+        let description = SuiteDescription(Ground.made(choices))
+        let importer = try description.part("importer")
+        #expect(importer.settings["RATE_LIMIT_USER"] == "1000000/1")
+        #expect(importer.settings["ARCHIVE_READS_LOG"] == "false" && importer.migration == nil)
+        let console = try description.part("console")
+        #expect(importer.settings["DATABASE_URL"] == console.settings["DATABASE_URL"])
+        #expect(importer.program == console.program && importer.stage > console.stage)
+        #expect(description.tool["IMPORTER_INTERNAL_URL"] != nil)
+    }
+
+    @Test("only the sandbox has no port for peers")
+    func ports() {
+        let description = SuiteDescription(Ground.made())
+        #expect(description.parts.filter { $0.internalPort == nil }.map(\.name) == ["sandbox"])
+        let ports = description.parts.flatMap(\.ports.values)
+        #expect(Set(ports).count == ports.count)
+        #expect(description.tool["SANDBOX_INTERNAL_URL"] == nil)
+    }
+
+    @Test("a replica has ports of its own and everything else of its part")
+    func replica() throws {
+        let part = try SuiteDescription(Ground.made()).part("auth")
+        let replica = part.replica(port: 7, internalPort: 8)
+        #expect(replica.settings["PORT"] == "7" && replica.settings["INTERNAL_PORT"] == "8")
+        #expect(replica.settings["DATABASE_URL"] == part.settings["DATABASE_URL"])
+        #expect(replica.readiness == .answers(port: 8, path: "/health/ready"))
+        #expect(replica.log == "/logs/auth-replica-7.log" && replica.migration == nil)
+    }
+
+    @Test("a description is read back from its JSON")
+    func json() throws {
+        let description = SuiteDescription(Ground.made())
+        let again = try JSONDecoder().decode(SuiteDescription.self, from: Data(description.json.utf8))
+        #expect(again == description)
+    }
+
+    @Test("a start begins the sandbox first, and leaves alone what runs")
+    func startPlan() throws {
+        let description = SuiteDescription(Ground.made())
+        let all = try StartPlan(description, named: [], running: ["auth"])
+        #expect(all.stages.map { $0.map(\.name) } == [["sandbox"], SuiteGround.services.filter { $0 != "auth" }])
+        #expect(all.running == ["auth"])
+        let one = try StartPlan(description, named: ["console"], running: [])
+        #expect(one.stages.map { $0.map(\.name) } == [["console"]])
+        #expect(throws: SuiteError.self) { try StartPlan(description, named: ["consol"], running: []) }
+    }
+
+    @Test("a file of settings is read back as it was written, by a shell too")
+    func settingsFile() async throws {
+        let variables = ["A": "x y", "B": "it's", "C": "", "D": "a=b#c"]
+        let text = SettingsFile.text(variables)
+        #expect(SettingsFile.variables("# a comment\n" + text) == variables)
+        let said = try await Command.run("bash", ["-c", "\(text)printf '%s|' \"$A\" \"$B\" \"$C\" \"$D\""])
+        #expect(said == "x y|it's||a=b#c|")
+    }
+
+    @Test("the addresses of a database keep several hosts and the options")
+    func databaseURLs() {
+        let url = "postgres://postgres:secret@127.0.0.1:1,127.0.0.1:2/postgres?target_session_attrs=primary"
+        let database = SuiteDatabase(service: "auth", suffix: "_x", serverURL: url) { _ in "pw" }
+        let rest = "127.0.0.1:1,127.0.0.1:2/transfa_auth_x?target_session_attrs=primary"
+        #expect(database.url(.worker) == "postgres://auth_worker_x:pw@\(rest)")
+        #expect(database.superuserURL == "postgres://postgres:secret@\(rest)")
+    }
+
+    @Test("secrets are as long as their readers ask")
+    func secrets() {
+        let secrets = SuiteSecrets.made()
+        #expect(secrets.webhookToken.count == 10)
+        #expect(secrets[.internalToken].count == 32)
+        #expect(Data(base64Encoded: secrets[.masterKey])?.count == 32)
+        #expect(secrets.operatorTokens.keys.sorted() == ["ada", "bola"])
+    }
+}

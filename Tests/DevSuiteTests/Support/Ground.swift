@@ -1,0 +1,22 @@
+import DevSuite
+
+/// A ground that nothing is started on.
+enum Ground {
+    static func made(_ choices: SuiteChoices = SuiteChoices()) -> SuiteGround {
+        let names = SuiteGround.portNames(choices)
+        let server = "postgres://postgres:secret@h:1/postgres?sslmode=disable"
+        let databases = SuiteGround.services.map { service in
+            (service, SuiteDatabase(service: service, serverURL: server) { _ in "pw" })
+        }
+        return SuiteGround(
+            binaries: "/built",
+            files: "/files",
+            logs: "/logs",
+            ports: Dictionary(uniqueKeysWithValues: zip(names, 100...)),
+            secrets: .made(),
+            servers: SuiteServers(postgres: server, rabbitmq: "amqp://b", management: "http://b", redis: "redis://r"),
+            databases: Dictionary(uniqueKeysWithValues: databases),
+            choices: choices
+        )
+    }
+}
