@@ -32,7 +32,7 @@ struct Transfactl: AsyncParsableCommand {
                 name: "Releases:",
                 subcommands: [ContractsCommand.self, MigrateCommand.self, TopologyCommand.self]
             ),
-            CommandGroup(name: "Local work:", subcommands: [JourneyCommand.self, TokenCommand.self]),
+            CommandGroup(name: "Local work:", subcommands: [DevCommand.self, JourneyCommand.self, TokenCommand.self]),
         ]
     )
 }
