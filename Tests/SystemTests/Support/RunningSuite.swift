@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import DevSuite
 import EventLoops
 import Foundation
 import TestSupport
@@ -180,10 +181,7 @@ final class RunningSuite: Sendable {
     }
 
     private func isReady(_ name: String) async throws -> Bool {
-        guard name != SuiteEnvironment.sandbox else {
-            return try await self.sandbox("GET", "/sandbox/health").status == 200
-        }
-        return try await self.operate("GET", name, "/health/ready").status == 200
+        try await self.environment.part(name).readiness.holds
     }
 
     // MARK: Databases

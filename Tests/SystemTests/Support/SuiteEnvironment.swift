@@ -1,175 +1,112 @@
-import Contracts
-import Crypto
+import DevSuite
 import Foundation
-import Primitives
 import TestSupport
 
-/// The addresses, secrets and databases of one running suite.
+/// The suite that the tests run against, as `DevSuite` describes it, and its databases.
 struct SuiteEnvironment: Sendable {
-    static let sandbox = "sandbox"
-    static let names = ServiceName.allCases.map(\.rawValue)
-    static let authorizedParty = "https://app.sandbox.transfa.test"
-    static let poolAccount = "17000000000000-anc_acc"
-    static let issuer = "https://clerk.sandbox.transfa.test"
+    static let sandbox = SuiteGround.sandbox
+    static let names = SuiteGround.services
+    static let authorizedParty = SuiteGround.authorizedParty
+    static let issuer = SuiteGround.issuer
 
     let databases: [String: TestDatabase]
-    let internalToken: String
-    let webhookToken: String
-    let clerkSecret: String
-    let apiKey: String
-    private let pushKey = Self.key()
-    /// The tokens with which operators sign in to the page.
-    let operatorTokens: [String: String]
-    /// Where the images of all services are.
-    let imageFolder: String
     /// What containers that run already keep secret, by setting.
     let composedSecrets: [String: String]
-    private let keys: [String: String]
-    private let ports: [String: Int]
-    private let internalPorts: [String: Int]
-    private let pushPort: Int
-    private let rabbitmq: String
-    private let management: String
-    private let redis: String
+    /// Where the images of all services are.
+    let imageFolder: String
+    private let ground: SuiteGround
+    private let description: SuiteDescription
 
+    /// Processes on these databases, with ports and secrets of their own.
     init(databases: [String: TestDatabase], vhost: TestVhost, redis: String) throws {
+        let files = "\(Scratch.directory)/suite-\(Scratch.shortName())"
         self.databases = databases
-        self.rabbitmq = vhost.url
-        self.management = vhost.managementURL
-        self.redis = redis
-        self.pushPort = try freePort()
-        var ports: [String: Int] = [:]
-        var internalPorts: [String: Int] = [:]
-        for name in Self.names + [Self.sandbox] {
-            ports[name] = try freePort()
-            internalPorts[name] = try freePort()
-        }
-        self.ports = ports
-        self.internalPorts = internalPorts
-        let names = ["MASTER_KEYS", "APPROVAL_SIGNING_KEY", "PIN_PEPPER", "BLIND_INDEX_KEY"]
-        self.keys = Dictionary(uniqueKeysWithValues: names.map { ($0, Self.key()) })
         self.composedSecrets = [:]
-        self.internalToken = Self.secret(24)
-        self.webhookToken = Self.secret(10)
-        self.clerkSecret = "whsec_" + Self.key()
-        self.apiKey = Self.secret(24)
-        self.operatorTokens = ["ada": Self.secret(32), "bola": Self.secret(32)]
-        self.imageFolder = "\(Scratch.directory)/images-\(Scratch.shortName())"
+        self.ground = SuiteGround(
+            binaries: URL(fileURLWithPath: try Repository.product("transfactl")).deletingLastPathComponent().path,
+            files: files,
+            // All in one folder, where those who look for leaks find them.
+            logs: Scratch.directory,
+            ports: try Self.ports(),
+            secrets: .made(),
+            servers: Self.servers(databases, vhost, redis),
+            databases: databases.mapValues(\.database),
+            choices: Self.choices
+        )
+        self.description = SuiteDescription(self.ground)
+        self.imageFolder = self.ground.images
+        try FileManager.default.createDirectory(
+            atPath: self.ground.sandboxFiles,
+            withIntermediateDirectories: true
+        )
     }
 
-    /// Of containers that run already; their keys are known to be looked for, and to nothing else.
+    /// Containers that run already; their keys are known to be looked for, and to nothing else.
     init(_ composed: ComposedSuite) throws {
         let ground = try composed.ground()
         self.databases = try composed.databases()
-        self.rabbitmq = ground.vhost.url
-        self.management = ground.vhost.managementURL
-        self.redis = ground.redis
-        self.pushPort = 0
-        self.ports = try composed.ports()
-        self.internalPorts = try composed.internalPorts()
-        self.keys = [:]
         self.composedSecrets = composed.secrets
-        self.internalToken = try composed.value("INTERNAL_TOKEN")
-        self.webhookToken = try composed.value("ANCHOR_WEBHOOK_TOKEN")
-        self.clerkSecret = try composed.value("CLERK_WEBHOOK_SECRET")
-        self.apiKey = try composed.value("ANCHOR_API_KEY")
-        self.operatorTokens = [
-            "ada": try composed.value("OPERATOR_ADA_TOKEN"), "bola": try composed.value("OPERATOR_BOLA_TOKEN"),
-        ]
         self.imageFolder = try composed.value("IMAGE_FOLDER")
+        self.ground = SuiteGround(
+            binaries: "",
+            files: "",
+            logs: Scratch.directory,
+            ports: try composed.ports().merging(
+                try composed.internalPorts().map { ("\($0.key)-internal", $0.value) }
+            ) { $1 },
+            secrets: try composed.suiteSecrets(),
+            servers: Self.servers(self.databases, ground.vhost, ground.redis),
+            databases: self.databases.mapValues(\.database),
+            choices: Self.choices
+        )
+        self.description = SuiteDescription(self.ground)
     }
 
-    private var pushCertificate: String { "\(Scratch.directory)/apns-\(self.pushPort).pem" }
+    var internalToken: String { self.ground.secrets[.internalToken] }
+    var webhookToken: String { self.ground.secrets.webhookToken }
+    var apiKey: String { self.ground.secrets[.anchorAPIKey] }
+    /// The tokens with which operators sign in to the page.
+    var operatorTokens: [String: String] { self.ground.secrets.operatorTokens }
 
     /// Where clients call a service or the sandbox.
-    func publicURL(_ name: String) -> String { "http://127.0.0.1:\(self.ports[name] ?? 0)" }
+    func publicURL(_ name: String) -> String { self.ground.publicURL(name) }
 
     /// Where peers and operators call a service.
-    func internalURL(_ name: String) -> String { "http://127.0.0.1:\(self.internalPorts[name] ?? 0)" }
+    func internalURL(_ name: String) -> String { self.ground.internalURL(name) }
 
     /// What `transfactl` reads.
-    var tool: [String: String] {
-        var values = ["INTERNAL_TOKEN": self.internalToken]
-        for name in Self.names + [Self.sandbox] {
-            values["\(name.uppercased())_URL"] = self.publicURL(name)
-            values["\(name.uppercased())_INTERNAL_URL"] = self.internalURL(name)
-        }
-        return values
-    }
+    var tool: [String: String] { self.ground.tool }
+
+    /// What is started under a name, and how one sees that it is ready.
+    func part(_ name: String) throws -> SuitePart { try self.description.part(name) }
 
     /// What one service reads.
-    func variables(of name: String) -> [String: String] {
-        var values = self.tool
-        values["HOST"] = "127.0.0.1"
-        values["PORT"] = "\(self.ports[name] ?? 0)"
-        values["ANCHOR_API_KEY"] = self.apiKey
-        values["ANCHOR_WEBHOOK_TOKEN"] = self.webhookToken
-        values["CLERK_ISSUER"] = Self.issuer
-        if [Self.sandbox, "transaction"].contains(name) { values["ANCHOR_POOL_ACCOUNT_ID"] = Self.poolAccount }
-        values["LOG_LEVEL"] = "info"
-        if name == Self.sandbox {
-            values["ANCHOR_WEBHOOK_URL"] = "\(self.publicURL("notification"))/webhooks/anchor"
-            values["CLERK_WEBHOOK_SECRET"] = self.clerkSecret
-            values["CLERK_WEBHOOK_URL"] = "\(self.publicURL("auth"))/webhooks/clerk"
-            values["APNS_PORT"] = "\(self.pushPort)"
-            values["APNS_CERTIFICATE_FILE"] = self.pushCertificate
-            return values
-        }
-        let own = [
-            "INTERNAL_PORT": "\(self.internalPorts[name] ?? 0)", "INTERNAL_HOST": "127.0.0.1",
-            "TRANSFA_PROFILE": "sandbox", "SHUTDOWN_GRACE_SECONDS": "5",
-            "DATABASE_URL": self.databases[name]?.handlerURL ?? "",
-            "WORKER_DATABASE_URL": self.databases[name]?.workerURL ?? "",
-            "RABBITMQ_URL": self.rabbitmq, "RABBITMQ_MANAGEMENT_URL": self.management, "REDIS_URL": self.redis,
-            "CLERK_JWKS_URL": "\(self.publicURL(Self.sandbox))/.well-known/jwks.json",
-            "CLERK_AUTHORIZED_PARTIES": Self.authorizedParty,
-            "ANCHOR_BASE_URL": self.publicURL(Self.sandbox),
-        ]
-        return values.merging(own) { $1 }.merging(Self.rateLimits) { $1 }.merging(self.secrets(of: name)) { $1 }
+    func variables(of name: String) -> [String: String] { (try? self.part(name))?.settings ?? [:] }
+
+    private static func ports() throws -> [String: Int] {
+        let names = SuiteGround.portNames(Self.choices)
+        return try names.reduce(into: [:]) { $0[$1] = try freePort() }
     }
 
-    /// What the migrations of a service read.
-    func migrationVariables(of name: String) -> [String: String] {
-        self.variables(of: name).merging(["MIGRATION_DATABASE_URL": self.databases[name]?.ownerURL ?? ""]) { $1 }
+    private static func servers(
+        _ databases: [String: TestDatabase],
+        _ vhost: TestVhost,
+        _ redis: String
+    ) -> SuiteServers {
+        SuiteServers(
+            postgres: databases.values.first?.database.serverURL ?? "",
+            rabbitmq: vhost.url,
+            management: vhost.managementURL,
+            redis: redis
+        )
     }
 
-    private func secrets(of name: String) -> [String: String] {
-        switch name {
-        case "auth":
-            var own = self.keys.filter { $0.key != "BLIND_INDEX_KEY" }
-            own["CLERK_WEBHOOK_SECRET"] = self.clerkSecret
-            own["MASTER_KEYS"] = "run:\(self.keys["MASTER_KEYS"] ?? "")"
-            return own
-        case "customer":
-            var own = self.keys.filter { $0.key == "BLIND_INDEX_KEY" }
-            own["IMAGE_STORE_URL"] = "file://\(self.imageFolder)"
-            return own
-        case "notification":
-            return [
-                "APNS_KEY": self.pushKey, "APNS_KEY_ID": "SYSTEMKEY1", "APNS_TEAM_ID": "SYSTEMTEAM",
-                "APNS_TOPIC": "ng.transfa.app", "APNS_BASE_URL": "https://localhost:\(self.pushPort)",
-                "APNS_CA_FILE": self.pushCertificate,
-            ]
-        case "transaction": return ["IMAGE_STORE_URL": "file://\(self.imageFolder)"]
-        case "console":
-            let entries = self.operatorTokens.map { name, token in
-                "\(name):\(Hex.encode(Array(SHA256.hash(data: Array(token.utf8)))))"
-            }
-            return ["OPERATOR_TOKENS": entries.joined(separator: ",")]
-        default: return [:]
-        }
-    }
-
-    /// All tests together are a few people at one address.
-    private static let rateLimits = Dictionary(
-        uniqueKeysWithValues: ["ADDRESS", "USER", "MONEY", "SECRETS", "LOOKUPS"].map {
-            ("RATE_LIMIT_\($0)", "1000000/1")
-        }
-    )
-
-    private static func key() -> String { Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString() }
-
-    private static func secret(_ length: Int) -> String {
-        String((0..<length).map { _ in "abcdefghijkmnpqrstuvwxyz23456789".randomElement() ?? "a" })
+    private static var choices: SuiteChoices {
+        var choices = SuiteChoices()
+        // All tests together are a few people at one address.
+        choices.rateLimit = "1000000/1"
+        choices.graceSeconds = 5
+        choices.keepsSandboxState = false
+        return choices
     }
 }

@@ -1,3 +1,4 @@
+import DevSuite
 import Foundation
 import TestSupport
 
@@ -28,6 +29,21 @@ struct ComposedSuite: Sendable {
                 name.hasPrefix("SECRET_") ? (String(name.dropFirst("SECRET_".count)), value) : nil
             }
         )
+    }
+
+    /// Those of its secrets that tests use themselves; the others are empty.
+    func suiteSecrets() throws -> SuiteSecrets {
+        try SuiteSecrets { name in
+            switch name {
+            case .internalToken: try self.value("INTERNAL_TOKEN")
+            case .anchorAPIKey: try self.value("ANCHOR_API_KEY")
+            case .anchorWebhookToken: try self.value("ANCHOR_WEBHOOK_TOKEN")
+            case .operatorAda: try self.value("OPERATOR_ADA_TOKEN")
+            case .operatorBola: try self.value("OPERATOR_BOLA_TOKEN")
+            case .clerkWebhookSecret: String(try self.value("CLERK_WEBHOOK_SECRET").trimmingPrefix("whsec_"))
+            case .masterKey, .approvalSigningKey, .pinPepper, .blindIndexKey, .pushKey: ""
+            }
+        }
     }
 
     /// The ports at which clients reach the services and the sandbox.

@@ -1,3 +1,4 @@
+import DevSuite
 import TestSupport
 
 /// What runs the services of a suite.
@@ -29,19 +30,15 @@ struct ProcessHost: SuiteHost {
     func prepare(_ services: [String]) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for name in services {
-                group.addTask {
-                    let variables = self.environment.migrationVariables(of: name)
-                    try await Command.run(try Repository.product(name), ["--migrate-only"], environment: variables)
-                }
+                guard let migration = try self.environment.part(name).migration else { continue }
+                group.addTask { try await Command.run(migration) }
             }
             try await group.waitForAll()
         }
     }
 
     func start(_ name: String, extra: [String: String]) async throws -> any SuiteProcess {
-        let variables = self.environment.variables(of: name).merging(extra) { $1 }
-        let log = "\(Scratch.directory)/\(name).log"
-        return try ChildProcess(try Repository.product(name), environment: variables, log: log)
+        try self.start(try self.environment.part(name), extra)
     }
 
     func startReplica(
@@ -50,10 +47,11 @@ struct ProcessHost: SuiteHost {
         internalPort: Int,
         extra: [String: String]
     ) async throws -> any SuiteProcess {
-        var variables = self.environment.variables(of: name).merging(extra) { $1 }
-        variables["PORT"] = "\(port)"
-        variables["INTERNAL_PORT"] = "\(internalPort)"
-        let log = "\(Scratch.directory)/\(name)-replica-\(port).log"
-        return try ChildProcess(try Repository.product(name), environment: variables, log: log)
+        try self.start(try self.environment.part(name).replica(port: port, internalPort: internalPort), extra)
+    }
+
+    private func start(_ part: SuitePart, _ extra: [String: String]) throws -> any SuiteProcess {
+        let launch = part.launch(extra: extra)
+        return try ChildProcess(launch.program, launch.arguments, environment: launch.environment, log: part.log)
     }
 }
