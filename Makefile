@@ -3,7 +3,7 @@
 .PHONY: build test run stop format lint bench
 
 build:
-	swift build
+	swift build --enable-code-coverage
 
 test:
 	scripts/test

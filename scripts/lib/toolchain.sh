@@ -18,15 +18,17 @@ use_toolchain() {
     export PATH
 }
 
-# provide_binaries: sets $binaries, the folder of TRANSFA_BINARIES or that of a debug build, which it makes. Needs $root.
+# provide_binaries: sets $binaries, the folder of TRANSFA_BINARIES or that of the build of scripts/test, which it makes.
+# Nothing that they start writes its coverage unless the caller says where. Needs $root.
 # shellcheck disable=SC2034,SC2154
 provide_binaries() {
     binaries=${TRANSFA_BINARIES:-}
     if [[ -z $binaries ]]; then
         use_toolchain
-        swift build --package-path "$root"
+        swift build --enable-code-coverage --package-path "$root"
         binaries=$(swift build --package-path "$root" --show-bin-path)
     fi
+    export LLVM_PROFILE_FILE=${LLVM_PROFILE_FILE:-/dev/null}
 }
 
 # toolchain_tool <name>: a tool that comes with the compiler, such as llvm-cov.
