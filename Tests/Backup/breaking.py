@@ -10,7 +10,7 @@ import subprocess
 import time
 import uuid
 
-from suite_with_backup import ROOT, settings
+from suite_with_backup import ROOT
 
 FILLER = "CREATE TABLE filler (number int PRIMARY KEY, at timestamptz DEFAULT clock_timestamp(), text text)"
 FILL = "INSERT INTO filler SELECT %s + n, clock_timestamp(), repeat(md5(n::text), 20) FROM generate_series(1, 8000) n"
@@ -341,7 +341,7 @@ class Breaking:
         shutil.rmtree(folder)
 
     def trial(self):
-        login = settings(self.suite.run / "databases/transaction.env")["WORKER_DATABASE_URL"]
+        login = self.suite.description["databases"]["transaction"]["worker"]
 
         def sign_in(server):
             port = re.search(r":(\d+)/", server)[1]

@@ -8,7 +8,7 @@ import time
 import psycopg
 import requests
 
-from suite import Suite, settings
+from suite import Suite
 
 ROOT = pathlib.Path(__file__).parents[2]
 OPERATOR = "ada"
@@ -35,8 +35,7 @@ class SuiteWithBackup(Suite):
     def __init__(self, run):
         super().__init__(run)
         self.backup = self.run / "backup"
-        servers = settings(self.run / "servers/servers.env")
-        login, self.broker = servers["TRANSFA_TEST_RABBITMQ_MANAGEMENT_URL"].removeprefix("http://").split("@")
+        login, self.broker = self.description["servers"]["management"].removeprefix("http://").split("@")
         self.broker_login = tuple(login.split(":"))
         self.data = self.run / "servers/postgres/data"
 

@@ -4,8 +4,9 @@ import base64
 import hashlib
 import hmac
 import json
+import os
 import pathlib
-import shlex
+import subprocess
 import time
 import uuid
 
@@ -23,10 +24,11 @@ AUTHORIZED_PARTY = "https://app.sandbox.transfa.test"
 TOKEN_SECONDS = 4 * 3600
 
 
-def settings(path):
-    """The variables of a file of settings, which are quoted for a shell."""
-    lines = (line for line in pathlib.Path(path).read_text().splitlines() if "=" in line)
-    return {name: "".join(shlex.split(value)) for name, value in (line.split("=", 1) for line in lines)}
+def described(run):
+    """The suite of a folder as transfactl tells of it; TRANSFA_BINARIES is the folder with transfactl."""
+    tool = pathlib.Path(os.environ["TRANSFA_BINARIES"]) / "transfactl"
+    command = [tool, "dev", "env", "--folder", run, "--json"]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
 def base64url(data):
@@ -53,10 +55,12 @@ class Suite:
     def __init__(self, run):
         run = pathlib.Path(run)
         self.run = run
-        self.tool = settings(run / "transfactl.env")
-        self.webhook_token = settings(run / "notification.env")["ANCHOR_WEBHOOK_TOKEN"]
-        self.clerk_secret = settings(run / "auth.env")["CLERK_WEBHOOK_SECRET"]
-        self.postgres = settings(run / "servers/servers.env")["TRANSFA_TEST_POSTGRES_URL"]
+        self.description = described(run)
+        parts = {part["name"]: part["settings"] for part in self.description["parts"]}
+        self.tool = self.description["tool"]
+        self.webhook_token = parts["notification"]["ANCHOR_WEBHOOK_TOKEN"]
+        self.clerk_secret = parts["auth"]["CLERK_WEBHOOK_SECRET"]
+        self.postgres = self.description["servers"]["postgres"]
         self.session = requests.Session()
         self.session.mount("http://", requests.adapters.HTTPAdapter(pool_connections=20, pool_maxsize=20))
         self.tokens = {}

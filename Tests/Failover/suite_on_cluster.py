@@ -7,7 +7,7 @@ import time
 import psycopg
 import requests
 
-from suite import SERVICES, Suite, settings
+from suite import SERVICES, Suite
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -21,9 +21,8 @@ class ClusteredSuite(Suite):
         super().__init__(run)
         self.broker = self.run / "broker"
         self.pair = self.run / "pair"
-        url = settings(self.broker / "broker.env")["TRANSFA_TEST_RABBITMQ_MANAGEMENT_URL"]
+        url = self.description["servers"]["management"]
         self.broker_login = tuple(url.removeprefix("http://").split("@")[0].split(":"))
-        self.transaction_postgres = settings(self.pair / "postgres.env")["TRANSFA_TEST_POSTGRES_URL"]
 
     # Scripts
 
@@ -40,8 +39,7 @@ class ClusteredSuite(Suite):
     # Databases
 
     def database(self, service):
-        server = self.transaction_postgres if service == "transaction" else self.postgres
-        url = server.replace("/postgres?", f"/transfa_{service}?")
+        url = self.description["databases"][service]["superuser"]
         return psycopg.connect(url, autocommit=True, connect_timeout=10)
 
     def rows(self, service, sql, *values):

@@ -19,7 +19,7 @@ import psycopg
 
 from calls import Reads, World
 from postgres_log import PostgresLog
-from suite import Suite, settings
+from suite import Suite
 
 MOST_MILLISECONDS = 50
 MOST_GROWTH = 1.2
@@ -49,9 +49,8 @@ class Score:
 class Measurement:
     def __init__(self, run, description):
         self.run = run
-        environment = settings(run / "servers" / "servers.env")
-        self.admin_url = environment["TRANSFA_TEST_POSTGRES_URL"]
         self.suite = Suite(run)
+        self.admin_url = self.suite.servers["postgres"]
         self.log = PostgresLog(run / "servers" / "logs" / "postgres.log", self.admin_url)
         self.world = World(self.suite, self.url_of, datetime.datetime.now(datetime.timezone(datetime.timedelta(hours=1))).date())
         self.reads = Reads(description, self.world)

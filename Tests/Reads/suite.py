@@ -1,7 +1,10 @@
 """A running suite as the heaviest user's phone sees it."""
 import http.client
 import json
+import os
+import pathlib
 import re
+import subprocess
 import time
 import urllib.parse
 import uuid
@@ -11,8 +14,11 @@ USERS = uuid.UUID("6f1c0e52-9a3b-4d7e-8c15-2b64d0f7a938")
 AUTHORIZED_PARTY = "https://app.sandbox.transfa.test"
 
 
-def settings(path):
-    return dict(re.findall(r"^(\w+)='?(.*?)'?$", path.read_text(), re.M))
+def described(run):
+    """The suite of a folder as transfactl tells of it; TRANSFA_BINARIES is the folder with transfactl."""
+    tool = pathlib.Path(os.environ["TRANSFA_BINARIES"]) / "transfactl"
+    command = [tool, "dev", "env", "--folder", run, "--json"]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
 class Answer:
@@ -28,7 +34,8 @@ class Suite:
 
     def __init__(self, run):
         self.run = run
-        self.urls = settings(run / "transfactl.env")
+        description = described(run)
+        self.urls, self.servers = description["tool"], description["servers"]
         self.connections = {}
         self.user = uuid.uuid5(USERS, SUBJECT)
         order = {"subject": SUBJECT, "azp": AUTHORIZED_PARTY, "lifetime_seconds": 4 * 3600}

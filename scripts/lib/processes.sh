@@ -149,11 +149,3 @@ secret_in() {
     fi
     cat "$1"
 }
-
-# key_in <file>: 32 random bytes in base64, made on first use.
-key_in() {
-    if [[ ! -s $1 ]]; then
-        (umask 077 && mkdir -p "$(dirname "$1")" && head -c 32 /dev/urandom | base64 -w 0 >"$1")
-    fi
-    cat "$1"
-}

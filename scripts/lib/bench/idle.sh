@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Part f: how much memory a service takes while nothing happens, and how long it takes from exec to ready. Needs
-# services.sh and processes.sh. Prints measurements as JSON lines.
+# lib/suite.sh and processes.sh. Prints measurements as JSON lines.
 # shellcheck disable=SC2154
 
 # No curl: starting one takes longer than the answer.
@@ -24,7 +24,11 @@ restart_service() {
     stop_process "$run/pids/$service" TERM 15
     begin=${EPOCHREALTIME/./}
     limit=$((begin + 30000000))
-    start_service "$service"
+    # No tool in between, whose own start would be measured.
+    # shellcheck disable=SC2016
+    start_process "$run/pids/$service" "$run/logs/$service.log" env -i PATH="$PATH" HOME="${HOME:-/}" \
+        bash -c 'set -a; source "$1"; set +a; exec "$2"' "$service" "$run/$service.env" "$binaries/$service" \
+        || fail "$service ended at once: $(tail -n 1 "$run/logs/$service.log")"
     until answers_ready "$port" "$token"; do
         ((${EPOCHREALTIME/./} < limit)) || fail "$service did not get ready within 30 s"
         sleep 0.002
@@ -40,7 +44,8 @@ memory_measurements() {
 }
 
 part_f() {
-    local repeat service idle_seconds=$1
+    local repeat service idle_seconds=$1 services
+    mapfile -t services < <(suite_services)
     for ((repeat = 1; repeat <= repeats; repeat++)); do
         for service in "${services[@]}"; do
             measurement f "ready $service" "$(restart_service "$service")" ms "$repeat"

@@ -1,21 +1,14 @@
 # shellcheck shell=bash
 # The suite as scripts/run starts it, with people who can pay each other, and a second ledger for pgbench. Needs
-# console.sh, processes.sh, databases.sh and services.sh, $root, $run and $binaries.
+# console.sh and lib/suite.sh, $root, $run and $binaries.
 # shellcheck disable=SC2154
 
 acceptance=$root/scripts/lib/bench/acceptance
 # pgbench's copy of the transaction service's database: what it accepts must not keep the services busy.
 reference_database=transfa_reference
-# Counting requests is part of what is measured; being refused is not.
-# shellcheck disable=SC2034
-rate_limit=1000000/1
 
 build_services() {
     swift build -c release --package-path "$root"
-    local product
-    for product in sandbox "${services[@]}"; do
-        [[ -x $binaries/$product ]] || fail "the build made no executable $product"
-    done
 }
 
 build_load() {
@@ -35,7 +28,7 @@ make_people() {
     local people=$1
     mkdir -p "$run/people"
     "$run/bin/keys" "$people" >"$run/people/keys"
-    SANDBOX_URL=$(public_url sandbox) ANCHOR_API_KEY=$(<"$run/secrets/anchor-api-key") \
+    SANDBOX_URL=http://127.0.0.1:$(<"$run/ports/sandbox") ANCHOR_API_KEY=$(<"$run/secrets/anchor-api-key") \
         "$acceptance/people.py" "$run/people/keys" "$run/people"
     psql "$(database_url MIGRATION_DATABASE_URL)" -Xq -v handler=transaction_handler -f "$acceptance/people.sql" \
         <"$run/people/people.csv"

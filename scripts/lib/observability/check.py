@@ -72,8 +72,8 @@ class Deployment:
         return "\n".join(file.read_text() for file in files)
 
     def services(self):
-        text = (self.root / "scripts/lib/services.sh").read_text()
-        return re.search(r"^services=\(([^)]*)\)", text, re.M)[1].split()
+        text = (self.root / "Shared/Contracts/Sources/Contracts/ServiceName.swift").read_text()
+        return re.findall(r"^    case (\w+)$", text, re.M)
 
     def panels(self):
         for file, board in self.dashboards.items():
