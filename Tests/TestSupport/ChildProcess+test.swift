@@ -16,10 +16,13 @@ extension ChildProcess {
 }
 
 extension Launch {
-    /// The same; in a coverage run every process needs a file of its own.
+    /// The same; in a coverage run every process needs a file of its own, and otherwise it writes none.
     var measured: Launch {
-        guard let folder = ProcessInfo.processInfo.environment["TRANSFA_TEST_PROFILES"] else { return self }
-        let file = ["LLVM_PROFILE_FILE": "\(folder)/\(self.name)-%p.profraw"]
-        return Launch(self.program, self.arguments, environment: self.environment.merging(file) { $1 })
+        let own = ProcessInfo.processInfo.environment
+        let file =
+            own["TRANSFA_TEST_PROFILES"].map { "\($0)/\(self.name)-%p.profraw" }
+            ?? self.environment["LLVM_PROFILE_FILE"] ?? "/dev/null"
+        let environment = self.environment.merging(["LLVM_PROFILE_FILE": file]) { $1 }
+        return Launch(self.program, self.arguments, environment: environment)
     }
 }
