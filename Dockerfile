@@ -1,6 +1,7 @@
-# All images of the suite but the gateway's. The stage "build" makes every executable once; SERVICE only chooses which
-# of them an image gets: auth, customer, account, transaction, subscription, notification, analytics, console, sandbox
-# or transfactl.
+# All images of the suite but the gateway's. SERVICE chooses the executable that an image gets: auth, customer, account,
+# transaction, subscription, notification, analytics, console, sandbox or transfactl. The stage "build" makes all of
+# them once. EXECUTABLES=built takes them from packaged/ of the context instead: scripts/images does that for tests.
+ARG EXECUTABLES=build
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
@@ -31,10 +32,18 @@ COPY deploy/docker/system.sh /usr/local/bin/make-system
 RUN make-system /system
 COPY deploy/docker/healthcheck.sh /system/usr/local/bin/healthcheck
 
+FROM scratch AS built
+ARG SERVICE
+COPY packaged/runtime/ /packaged/runtime/
+COPY packaged/${SERVICE}/ /packaged/${SERVICE}/
+
+FROM ${EXECUTABLES} AS executables
+
 FROM scratch
 ARG SERVICE
 COPY --from=system /system/ /
-COPY --from=build /packaged/${SERVICE}/ /
+COPY --from=executables /packaged/runtime/ /
+COPY --from=executables /packaged/${SERVICE}/ /
 USER 10001:10001
 ENV PORT=8080 INTERNAL_PORT=9080
 EXPOSE 8080 9080
