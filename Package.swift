@@ -96,6 +96,11 @@ func test(_ module: String, _ dependencies: [Target.Dependency], settings: [Swif
     )
 }
 
+/// What tests with a migrated database stand on.
+let migrated: [Target.Dependency] = [
+    "ServiceTestSupport", "TestSupport", "Messaging", "Postgres", "AMQP", "Primitives", contracts, logging,
+]
+
 /// What tests share.
 func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: wrapper)
@@ -103,11 +108,7 @@ func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 /// The tests of a service, on real servers.
 func serviceTest(_ module: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    let common: [Target.Dependency] = [
-        .target(name: "\(module)Service"), "ServiceTestSupport", "TestSupport", "ServiceKit", "Messaging", "Postgres",
-        "AMQP", "Primitives", "Sealing", contracts, logging,
-    ]
-    return test(module, common + dependencies)
+    test(module, [.target(name: "\(module)Service"), "ServiceKit", "Sealing"] + migrated + dependencies)
 }
 
 // MARK: Layers
@@ -225,17 +226,11 @@ let tests: [Target] = [
     test("HTTPReach", ["HTTPReach", "EventLoops", "TestSupport", hummingbird, asyncHTTPClient, nioCore, nioHTTP1]),
     test("ObjectStorage", ["ObjectStorage", "Primitives", "EventLoops", "TestSupport", asyncHTTPClient]),
     test("Sealing", ["Sealing", "Primitives", crypto]),
-    test(
-        "Messaging",
-        ["Messaging", "TestSupport", "Postgres", "AMQP", "EventLoops", "Primitives", contracts, logging, lifecycle]
-    ),
+    test("Messaging", migrated + ["EventLoops", lifecycle]),
     test(
         "ServiceKit",
-        [
-            "ServiceKit", "TestSupport", "Postgres", "Redis", "Messaging", "Sealing", "Primitives", "EventLoops",
-            contracts, hummingbird, asyncHTTPClient, httpTypes, nioCore, lifecycle, logging, metrics, jwtKit, crypto,
-            configuration,
-        ]
+        migrated + ["ServiceKit", "Redis", "Sealing", "EventLoops", hummingbird, asyncHTTPClient, httpTypes, nioCore]
+            + [lifecycle, metrics, jwtKit, crypto, configuration]
     ),
     test(
         "Sandbox",

@@ -3,7 +3,7 @@
 The server comes from TRANSFA_TEST_POSTGRES_URL (a superuser's URL to any database of it). Databases made here are dropped
 when the program ends.
 """
-import atexit, datetime as dt, os, pathlib, re, sys, time, uuid
+import atexit, datetime as dt, hashlib, os, pathlib, re, sys, time, uuid
 
 try:
     import psycopg
@@ -12,6 +12,8 @@ except ImportError:
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MIGRATIONS = pathlib.Path(os.environ.get("TRANSFA_LEDGER_MIGRATIONS", ROOT / "Services/Transaction/Migrations"))
+# A mutation's ledger is made once or twice: its last steps are run, and no template is kept of them.
+MUTATED = "TRANSFA_LEDGER_MIGRATIONS" in os.environ
 ROLES = {"owner": "ledger_test_owner", "handler": "ledger_test_handler", "worker": "ledger_test_worker"}
 P2P = "POST /transactions/p2p"
 SOURCES = ("auth", "customer", "subscription")
@@ -39,9 +41,62 @@ def drop(database):
         c.execute(f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
 
 
+def chain():
+    """What makes a ledger, in order: names and the SQL of the migrations of Messaging and of the transaction service."""
+    shared = ROOT / "Shared/Messaging/Migrations"
+    files = sorted(shared.glob("*.sql")) + sorted(MIGRATIONS.glob("*.sql")) + sorted((shared / "Audit").glob("*.sql"))
+    steps = [(f.name, re.sub(r"\$\{(owner|handler|worker)\}", lambda m: ROLES[m[1]], f.read_text())) for f in files]
+    # Tests live on days of their own. Their limits are round numbers; tier 3 has none that matter.
+    return steps + [("tests", """
+        CREATE TABLE outbox_other_days PARTITION OF outbox DEFAULT;
+        DELETE FROM tier_limits;
+        INSERT INTO tier_limits VALUES (0, '-infinity', 500, 4000, 9000, 6000), (1, '-infinity', 5000, 30000, 200000, 400000),
+            (2, '-infinity', 1000000000, 1000000000000, 1000000000000, 90000),
+            (3, '-infinity', 1000000000000, 1000000000000, 1000000000000, NULL)""")]
+
+
+def templates(steps):
+    """The name of the template database after each step: a hash of all SQL up to there."""
+    digest, names = hashlib.sha256(), []
+    for _, sql in steps:
+        digest.update(len(sql).to_bytes(8, "big") + sql.encode())
+        names.append(f"ledger_template_{digest.hexdigest()[:16]}")
+    return names
+
+
 def create(prefix="ledger"):
-    """A fresh database with the migrations of Messaging and of the transaction service. Returns its name."""
+    """A fresh database with all of the chain, copied from the newest template that fits. Returns its name."""
+    steps = chain()
+    keep_template(len(steps))
     name = f"{prefix}_{os.getpid()}_{len(_made)}_{uuid.uuid4().hex[:6]}"
+    _made.append(name)
+    _make(name, steps)
+    return name
+
+
+def keep_template(count):
+    """Makes the template of the first steps, unless it is there or most of them are a mutation's own."""
+    steps = chain()
+    wanted = templates(steps)[count - 1]
+    with admin() as c:
+        have = _databases(c, [wanted])
+    if have or (MUTATED and count == len(steps)):
+        return
+    name = f"{wanted}_{uuid.uuid4().hex[:6]}"
+    _make(name, steps[:count])
+    with admin() as c:
+        try:
+            c.execute(f'ALTER DATABASE "{name}" RENAME TO "{wanted}"')
+        except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
+            drop(name)                                          # another test made it at the same moment
+
+
+def _databases(c, names):
+    return {n for n, in c.execute("SELECT datname FROM pg_database WHERE datname = ANY(%s)", [names])}
+
+
+def _make(name, steps):
+    """Creates a database and runs the steps in it that the newest template lacks."""
     with admin() as c:
         for role in ROLES.values():
             if not c.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone():
@@ -49,21 +104,17 @@ def create(prefix="ledger"):
                     c.execute(f"CREATE ROLE {role} NOLOGIN")
                 except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
                     pass                                        # another test made it at the same moment
-        c.execute(f'CREATE DATABASE "{name}" OWNER {ROLES["owner"]}')
-    _made.append(name)
+        names = templates(steps)
+        have = _databases(c, names)
+        done = max((n + 1 for n, template in enumerate(names) if template in have), default=0)
+        source = f' TEMPLATE "{names[done - 1]}" STRATEGY file_copy' if done else ""
+        c.execute(f'CREATE DATABASE "{name}" OWNER {ROLES["owner"]}{source}')
+    if done == len(steps):
+        return
     with connect(name, "owner") as c:
-        shared = ROOT / "Shared/Messaging/Migrations"
-        files = sorted(shared.glob("*.sql")) + sorted(MIGRATIONS.glob("*.sql")) + sorted((shared / "Audit").glob("*.sql"))
-        for file in files:
-            c.execute(re.sub(r"\$\{(owner|handler|worker)\}", lambda m: ROLES[m[1]], file.read_text()))
+        for _, sql in steps[done:]:
+            c.execute(sql)
             c.commit()
-        c.execute("CREATE TABLE outbox_other_days PARTITION OF outbox DEFAULT")     # tests live on days of their own
-        # The tests' limits are round numbers; tier 3 has none that matter.
-        c.execute("DELETE FROM tier_limits")
-        c.execute("INSERT INTO tier_limits VALUES (0, '-infinity', 500, 4000, 9000, 6000), (1, '-infinity', 5000, 30000,"
-                  " 200000, 400000), (2, '-infinity', 1000000000, 1000000000000, 1000000000000, 90000),"
-                  " (3, '-infinity', 1000000000000, 1000000000000, 1000000000000, NULL)")
-    return name
 
 
 @atexit.register

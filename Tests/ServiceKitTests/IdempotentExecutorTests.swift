@@ -4,6 +4,7 @@ import Logging
 import Postgres
 import Primitives
 import Redis
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -43,17 +44,15 @@ private struct Stage: Sendable {
 }
 
 private func withStage(redis: Bool, _ body: @Sendable (Stage) async throws -> Void) async throws {
-    try await withTestDatabase { database in
-        let directory = URL(fileURLWithPath: Repository.path("Shared/Messaging/Migrations"))
-        let effects = Migration(
-            set: "effects",
-            number: 1,
-            name: "effects",
-            sql: "CREATE TABLE effects (id uuid PRIMARY KEY, key text); GRANT SELECT, INSERT ON effects TO ${handler};"
-        )
-        let migrations = try Migration.load(directory: directory, set: "messaging") + [effects]
-        _ = try await Migrator(migrations: migrations, variables: database.migrationVariables)
-            .run(url: database.ownerURL, logger: quiet)
+    let directory = URL(fileURLWithPath: Repository.path("Shared/Messaging/Migrations"))
+    let effects = Migration(
+        set: "effects",
+        number: 1,
+        name: "effects",
+        sql: "CREATE TABLE effects (id uuid PRIMARY KEY, key text); GRANT SELECT, INSERT ON effects TO ${handler};"
+    )
+    let migrations = try Migration.load(directory: directory, set: "messaging") + [effects]
+    try await withTestDatabase(from: .migrated("test", migrations)) { database in
         try await withTestRedis { redisURL in
             let configuration = try PostgresConfiguration(url: database.handlerURL)
             let postgres = PostgresClient(configuration: configuration, logger: quiet)

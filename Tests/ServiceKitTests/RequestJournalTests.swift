@@ -4,6 +4,7 @@ import Logging
 import Postgres
 import Primitives
 import ServiceLifecycle
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -30,11 +31,9 @@ struct RequestJournalTests {
         _ body: @escaping @Sendable (RequestJournal) async throws -> Void,
         then check: (TestDatabase) async throws -> Void
     ) async throws {
-        try await withTestDatabase { database in
-            let directory = URL(fileURLWithPath: Repository.path("Shared/Messaging/Migrations"))
-            let migrations = try Migration.load(directory: directory, set: "messaging")
-            _ = try await Migrator(migrations: migrations, variables: database.migrationVariables)
-                .run(url: database.ownerURL, logger: quiet)
+        let directory = URL(fileURLWithPath: Repository.path("Shared/Messaging/Migrations"))
+        let migrations = try Migration.load(directory: directory, set: "messaging")
+        try await withTestDatabase(from: .migrated("test", migrations)) { database in
             let configuration = try PostgresConfiguration(url: database.workerURL)
             let postgres = PostgresClient(configuration: configuration, logger: quiet)
             let journal = RequestJournal(postgres: postgres, logger: quiet, metrics: PrometheusRegistry())

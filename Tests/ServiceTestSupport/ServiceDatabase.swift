@@ -86,9 +86,7 @@ public func withServiceDatabase(
     connections: Int = 4,
     _ body: (ServiceDatabase) async throws -> Void
 ) async throws {
-    try await withTestDatabase(service.rawValue) { database in
-        let migrator = Migrator(migrations: migrations, variables: database.migrationVariables)
-        try await migrator.run(url: database.ownerURL)
+    try await withTestDatabase(from: .migrated(service.rawValue, migrations)) { database in
         let logger = Logger(label: "\(service.rawValue)-tests") { _ in SwiftLogNoOpLogHandler() }
         let requests = try client(database.handlerURL, connections, logger)
         let work = try client(database.workerURL, connections, logger)

@@ -10,6 +10,8 @@ public struct TestDatabase: Sendable {
 
     /// As a suite has it.
     public let database: SuiteDatabase
+    /// Whether the roles go with the database.
+    private var hasOwnRoles = true
 
     /// Makes a database; prefer `withTestDatabase`, which also drops it.
     public static func create(_ service: String = "test", on servers: TestServers? = nil) async throws -> TestDatabase {
@@ -21,8 +23,39 @@ public struct TestDatabase: Sendable {
                 serverURL: try (servers ?? TestServers.shared()).postgresURL
             ) { _ in password }
         )
-        try await Command.run(database.database.creation(script: Repository.path("deploy/postgres/roles.sql")))
+        try await database.createOnServer()
         return database
+    }
+
+    /// Makes one that begins as a template says; it has the template's roles.
+    public static func create(
+        from template: DatabaseTemplate,
+        on servers: TestServers? = nil
+    ) async throws -> TestDatabase {
+        let original = try await template.provide(on: try servers ?? TestServers.shared())
+        let database = original.named("transfa_\(template.service)_\(Scratch.shortName())")
+        let roles = Role.allCases.map(original.roleName).joined(separator: ", ")
+        let owner = original.roleName(.owner)
+        try await original.onServer(
+            "CREATE DATABASE \(database.name) TEMPLATE \(original.name) STRATEGY file_copy OWNER \(owner)",
+            "REVOKE ALL ON DATABASE \(database.name) FROM PUBLIC",
+            "GRANT CONNECT ON DATABASE \(database.name) TO \(roles)"
+        )
+        return database
+    }
+
+    /// One with roles whose password is known to all processes of the run.
+    init(service: String, suffix: String, servers: TestServers) throws {
+        let url = try servers.postgresURL
+        guard let password = URLComponents(string: url)?.password else { throw TestFailure("\(url) has no password") }
+        self.init(SuiteDatabase(service: service, suffix: suffix, serverURL: url) { _ in password })
+    }
+
+    /// The same roles, with another database.
+    func named(_ name: String) -> TestDatabase {
+        var other = TestDatabase(self.database.named(name))
+        other.hasOwnRoles = false
+        return other
     }
 
     /// The database of a service that runs elsewhere; only the superuser's URL is good for anything.
@@ -68,16 +101,39 @@ public struct TestDatabase: Sendable {
         return output.split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
     }
 
-    /// Drops the database, whoever is connected, and its roles.
+    /// Drops the database, whoever is connected, and its roles if nobody else has them.
     public func drop() async throws {
-        let roles = Role.allCases.map(self.roleName).joined(separator: ", ")
+        try await self.onServer("DROP DATABASE IF EXISTS \(self.name) WITH (FORCE)")
+        if self.hasOwnRoles {
+            let roles = Role.allCases.map(self.roleName).joined(separator: ", ")
+            try await self.onServer("DROP ROLE IF EXISTS \(roles)")
+        }
+    }
+
+    /// Runs statements one by one, outside of a transaction, as the superuser beside this database.
+    @discardableResult
+    private func onServer(_ statements: String...) async throws -> String {
         try await Command.run(
             "psql",
-            [
-                self.database.serverURL, "-XAtq", "-v", "ON_ERROR_STOP=1",
-                "-c", "DROP DATABASE IF EXISTS \(self.name) WITH (FORCE)", "-c", "DROP ROLE IF EXISTS \(roles)",
-            ]
+            [self.database.serverURL, "-XAtq", "-v", "ON_ERROR_STOP=1"] + statements.flatMap { ["-c", $0] }
         )
+    }
+
+    func exists() async throws -> Bool {
+        try await !self.onServer("SELECT 1 FROM pg_database WHERE datname = '\(self.name)'").isEmpty
+    }
+
+    /// Nobody can connect to it any more, so that it can be copied at any time.
+    func becomeTemplate(named name: String) async throws {
+        try await self.onServer(
+            "ALTER DATABASE \(self.name) WITH ALLOW_CONNECTIONS false IS_TEMPLATE true",
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '\(self.name)'",
+            "ALTER DATABASE \(self.name) RENAME TO \(name)"
+        )
+    }
+
+    func createOnServer() async throws {
+        try await Command.run(self.database.creation(script: Repository.path("deploy/postgres/roles.sql")))
     }
 }
 
@@ -87,7 +143,22 @@ public func withTestDatabase<Result>(
     on servers: TestServers? = nil,
     _ body: (TestDatabase) async throws -> Result
 ) async throws -> Result {
-    let database = try await TestDatabase.create(service, on: servers)
+    try await withDatabase(try await TestDatabase.create(service, on: servers), body)
+}
+
+/// The same with a database that begins as a template says.
+public func withTestDatabase<Result>(
+    from template: DatabaseTemplate,
+    on servers: TestServers? = nil,
+    _ body: (TestDatabase) async throws -> Result
+) async throws -> Result {
+    try await withDatabase(try await TestDatabase.create(from: template, on: servers), body)
+}
+
+private func withDatabase<Result>(
+    _ database: TestDatabase,
+    _ body: (TestDatabase) async throws -> Result
+) async throws -> Result {
     let keep = ProcessInfo.processInfo.environment["TRANSFA_TEST_KEEP"] == "1"
     do {
         let result = try await body(database)

@@ -22,20 +22,22 @@ postgres_user() {
 }
 
 postgres_configuration() {
-    local home=$1 port=$2 socket=$1/socket
+    local home=$1 port=$2 socket=$1/socket durable=on wal=2GB
+    [[ ! -e ${home%/postgres}/volatile ]] || durable=off wal=512MB
     # The kernel's limit for a socket path is 107 bytes; without a socket there is still TCP.
     ((${#socket} < 85)) || socket=""
     cat <<SETTINGS
 listen_addresses = '127.0.0.1'
 port = $port
 unix_socket_directories = '$socket'
-max_connections = 400
+max_connections = 600
 track_commit_timestamp = on
 shared_buffers = 256MB
-max_wal_size = 2GB
+max_wal_size = $wal
 checkpoint_timeout = 15min
-fsync = on
-synchronous_commit = on
+fsync = $durable
+full_page_writes = $durable
+synchronous_commit = $durable
 jit = off
 ssl = on
 ssl_cert_file = '$home/server.pem'
@@ -52,7 +54,7 @@ SETTINGS
 }
 
 prepare_postgres() {
-    local dir=$1 home=$1/postgres bin password user
+    local dir=$1 home=$1/postgres bin password user place
     [[ -f $home/data/PG_VERSION ]] && return
     bin=$(postgres_binaries)
     password=$(secret_in "$dir/secrets/postgres")
@@ -66,11 +68,13 @@ prepare_postgres() {
     fi
     # No sync here: an initdb cut short is thrown away. The running server does sync.
     mapfile -t user < <(postgres_user "$home")
-    rm -rf "$home/data.new"
-    "${user[@]}" "$bin/initdb" --no-sync --pgdata="$home/data.new" --username=postgres --encoding=UTF8 \
+    place=$(readlink "$home/data" || printf '%s' "$home/data")
+    rm -rf "$place.new"
+    "${user[@]}" "$bin/initdb" --no-sync --pgdata="$place.new" --username=postgres --encoding=UTF8 \
         --locale=C.UTF-8 --auth-local=scram-sha-256 --auth-host=scram-sha-256 --pwfile="$home/password" \
         >"$dir/logs/initdb.log" 2>&1 || fail "initdb failed, see $dir/logs/initdb.log"
-    mv "$home/data.new" "$home/data"
+    rm -rf "$place"
+    mv "$place.new" "$place"
     rm -f "$home/password"
 }
 
@@ -112,6 +116,7 @@ stop_postgres() {
 postgres_environment() {
     local dir=$1 port
     port=$(<"$dir/ports/postgres")
+    printf 'POSTGRES_PROGRAMS=%q\n' "$(postgres_binaries)"
     printf 'TRANSFA_TEST_POSTGRES_URL=%s\n' \
         "'postgres://postgres:$(<"$dir/secrets/postgres")@127.0.0.1:$port/postgres?sslmode=disable'"
 }

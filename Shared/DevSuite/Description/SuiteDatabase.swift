@@ -31,10 +31,18 @@ public struct SuiteDatabase: Sendable {
         var passwords: [Role: String] = [:]
         for role in Role.allCases { passwords[role] = try password(role) }
         self.passwords = passwords
+        self.name = "transfa_\(service)\(suffix)"
     }
 
     /// Its name on the server.
-    public var name: String { "transfa_\(self.service)\(self.suffix)" }
+    public private(set) var name: String
+
+    /// Another database of the same roles.
+    public func named(_ name: String) -> SuiteDatabase {
+        var other = self
+        other.name = name
+        return other
+    }
 
     /// The name of a role on the server.
     public func roleName(_ role: Role) -> String { "\(self.service)_\(role.rawValue)\(self.suffix)" }

@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import Postgres
 import Primitives
+import ServiceTestSupport
 import TestSupport
 
 @testable import Messaging
@@ -26,10 +27,8 @@ struct Kit: Sendable {
         spans: (any SpanSink)? = nil,
         _ body: (Kit) async throws -> Void
     ) async throws {
-        try await withTestDatabase(on: servers) { database in
-            let migrations = try MessagingSchema.migrations(around: [Self.ownTables])
-            try await Migrator(migrations: migrations, variables: database.migrationVariables)
-                .run(url: database.ownerURL)
+        let migrations = try MessagingSchema.migrations(around: [Self.ownTables])
+        try await withTestDatabase(from: .migrated("test", migrations), on: servers) { database in
             let client = try Self.client(database)
             let committed = WakeSignal()
             let tools = MessagingTools(clock: SystemClock(), ids: UUIDv7Source(), spans: spans)

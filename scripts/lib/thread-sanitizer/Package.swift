@@ -74,6 +74,12 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
+        .target(
+            name: "ServiceTestSupport",
+            dependencies: ["TestSupport", "Messaging", "Postgres", "AMQP", "Primitives", contracts, logging],
+            path: "Tests/ServiceTestSupport",
+            swiftSettings: settings
+        ),
         test("EventLoops", ["EventLoops"]),
         test("Contracts", [contracts]),
         test("Primitives", ["Primitives"]),
@@ -82,7 +88,11 @@ let package = Package(
         test("Redis", ["Redis", "EventLoops", "TestSupport", logging]),
         test(
             "Messaging",
-            ["Messaging", "TestSupport", "Postgres", "AMQP", "EventLoops", "Primitives", contracts, logging, lifecycle]
+            [
+                "Messaging", "ServiceTestSupport", "TestSupport", "Postgres", "AMQP", "EventLoops", "Primitives",
+                contracts,
+                logging, lifecycle,
+            ]
         ),
     ]
 )
