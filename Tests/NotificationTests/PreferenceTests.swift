@@ -92,6 +92,11 @@ struct PreferenceTests {
             #expect(try await world.preferences.find(world.ada, on: world.requests) == after)
             let bola = UserID(clerkSubject: "user_bola")
             #expect(try await world.preferences.find(bola, on: world.requests) == NotificationPreferences())
+            // Amounts do not come to lie open on a locked phone because something else was changed.
+            let others = NotificationPreferencesRequest(categories: .init(drops: .init(push: false)))
+            #expect(try await !world.change(others, of: bola).showsAmounts)
+            try await world.change(.init(showAmounts: false), of: world.ada)
+            #expect(try await !world.change(others, of: world.ada).showsAmounts)
         }
     }
 }

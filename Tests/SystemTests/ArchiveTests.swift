@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The archive as operators see it, with all services running.
-extension WholeSuite {
+extension Faults {
     @Suite struct ArchiveTests {
         @Test("every event that any service has published is in the archive once, as it was published")
         func everything() async throws {
@@ -57,71 +57,78 @@ extension WholeSuite {
     }
 }
 
-/// The archive as a process, fed with events that nobody but the test has published.
-@Suite(.serialized, .runningSuite(.only(["console"])))
-struct ArchiveProcessTests {
-    @Test("20,000 events with a tenth repeated, the archive killed at seven moments: each is there once, in order")
-    func killed() async throws {
-        let suite = try RunningSuite.current
-        let transfers = try MadeUpTransfers(count: 20_000)
-        try await Self.awaitListening(suite)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await suite.publish(transfers.events) }
-            for kill in 1...5 {
-                try await Self.awaitArchived(kill * 2500, suite)
-                #expect(await (try suite.process("console")).kill() == .signal(SIGKILL))
-                try await suite.start("console")
-            }
-            for place in ["before_archive_commit:3", "after_archive_commit:2"] {
-                await (try suite.process("console")).terminate()
-                let process = try await suite.start("console", extra: ["TRANSFA_CRASH_AT": place], awaitReady: false)
-                // All may have been read before.
-                try await eventually("the crash \(place)", within: .seconds(30), every: .milliseconds(200)) {
-                    try await suite.publish(try Self.some)
-                    return !process.isRunning
+extension ServiceFaults {
+    /// The archive as a process, fed with events that nobody but the test has published.
+    @Suite(.serialized, .runningSuite(.only(["console"])))
+    struct ArchiveProcessTests {
+        @Test("20,000 events with a tenth repeated, the archive killed at seven moments: each is there once, in order")
+        func killed() async throws {
+            let suite = try RunningSuite.current
+            let transfers = try MadeUpTransfers(count: 20_000)
+            try await Self.awaitListening(suite)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await suite.publish(transfers.events) }
+                for kill in 1...5 {
+                    try await Self.awaitArchived(kill * 2500, suite)
+                    #expect(await (try suite.process("console")).kill() == .signal(SIGKILL))
+                    try await suite.start("console")
                 }
-                #expect(await process.exit() == .code(137))
-                try await suite.start("console")
+                for place in ["before_archive_commit:3", "after_archive_commit:2"] {
+                    await (try suite.process("console")).terminate()
+                    let process = try await suite.start(
+                        "console",
+                        extra: ["TRANSFA_CRASH_AT": place],
+                        awaitReady: false
+                    )
+                    // All may have been read before.
+                    try await eventually("the crash \(place)", within: .seconds(30), every: .milliseconds(200)) {
+                        try await suite.publish(try Self.some)
+                        return !process.isRunning
+                    }
+                    #expect(await process.exit() == .code(137))
+                    try await suite.start("console")
+                }
+                try await group.waitForAll()
             }
-            try await group.waitForAll()
+            try await Self.awaitArchived(transfers.distinct, suite)
+            let archived =
+                "SELECT id FROM archived_events WHERE subject <> '\(Self.filler.lowercased)' ORDER BY position"
+            var known: Set<UUID> = []
+            let expected = transfers.events.map(\.id).filter { known.insert($0).inserted }
+            #expect(try await suite.rows("console", archived) == expected.map(\.lowercased))
+            #expect(try await suite.number("SELECT count(*) FROM archive_gaps", of: "console") == 0)
         }
-        try await Self.awaitArchived(transfers.distinct, suite)
-        let archived = "SELECT id FROM archived_events WHERE subject <> '\(Self.filler.lowercased)' ORDER BY position"
-        var known: Set<UUID> = []
-        let expected = transfers.events.map(\.id).filter { known.insert($0).inserted }
-        #expect(try await suite.rows("console", archived) == expected.map(\.lowercased))
-        #expect(try await suite.number("SELECT count(*) FROM archive_gaps", of: "console") == 0)
-    }
 
-    private static let filler = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))
+        private static let filler = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))
 
-    /// Events that keep it busy.
-    private static var some: [StrayEvent] {
-        get throws {
-            let ids = UUIDv7Source()
-            return try (1...5).map {
-                try StrayEvent(
-                    AuthHeartbeat(at: Timestamp.text(Date())),
-                    about: self.filler,
-                    sequence: $0,
-                    id: ids.next()
-                )
+        /// Events that keep it busy.
+        private static var some: [StrayEvent] {
+            get throws {
+                let ids = UUIDv7Source()
+                return try (1...5).map {
+                    try StrayEvent(
+                        AuthHeartbeat(at: Timestamp.text(Date())),
+                        about: self.filler,
+                        sequence: $0,
+                        id: ids.next()
+                    )
+                }
             }
         }
-    }
 
-    /// Waits until the stream is there and read: what is published before is in no stream.
-    private static func awaitListening(_ suite: RunningSuite) async throws {
-        try await eventually("the archive to listen", within: .seconds(30), every: .milliseconds(200)) {
-            try await suite.publish(try Self.some)
-            return try await suite.number("SELECT count(*) FROM archived_events", of: "console") > 0
+        /// Waits until the stream is there and read: what is published before is in no stream.
+        private static func awaitListening(_ suite: RunningSuite) async throws {
+            try await eventually("the archive to listen", within: .seconds(30), every: .milliseconds(200)) {
+                try await suite.publish(try Self.some)
+                return try await suite.number("SELECT count(*) FROM archived_events", of: "console") > 0
+            }
         }
-    }
 
-    private static func awaitArchived(_ count: Int, _ suite: RunningSuite) async throws {
-        try await eventually("\(count) archived events", within: .seconds(60), every: .milliseconds(50)) {
-            let sql = "SELECT count(*) FROM archived_events WHERE subject <> '\(self.filler.lowercased)'"
-            return try await suite.number(sql, of: "console") >= count
+        private static func awaitArchived(_ count: Int, _ suite: RunningSuite) async throws {
+            try await eventually("\(count) archived events", within: .seconds(60), every: .milliseconds(50)) {
+                let sql = "SELECT count(*) FROM archived_events WHERE subject <> '\(self.filler.lowercased)'"
+                return try await suite.number(sql, of: "console") >= count
+            }
         }
     }
 }

@@ -3,7 +3,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     /// What operators do, over HTTP and the command line.
     @Suite struct AuditTests {
         @Test("an operator's act needs a name and a reason, stands in the audit, and a change of the record shows")

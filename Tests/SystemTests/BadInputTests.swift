@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Probes {
     @Suite struct BadInputTests {
         /// A body and the field that the answer must point at.
         struct Case: Sendable {

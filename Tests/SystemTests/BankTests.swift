@@ -5,7 +5,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Faults {
     @Suite struct BankTests {
         @Test("the list of banks has a tag, and is answered as it was while the provider is away")
         func banks() async throws {

@@ -5,7 +5,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Faults {
     /// Owners forbid something, and transaction cannot hear of it yet.
     @Suite struct BrokerOutageTests {
         @Test("what is forbidden while the broker is down does not leave when it is back")

@@ -4,7 +4,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     /// The operators' page, over HTTP and in a browser.
     @Suite struct ConsolePageTests {
         private struct Routes: Decodable {

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Faults {
     /// Transaction dies; what must hold holds all the same.
     @Suite struct CrashTests {
         @Test("payments go on and end once when transaction is killed under them")
@@ -38,10 +38,13 @@ extension WholeSuite {
             #expect(try await suite.wallet(payer).posted == 200_000 - total)
             #expect(try await suite.brokenInvariants() == [])
         }
+    }
+}
 
+extension LabelledCrashes {
+    @Suite struct CrashAtLabelTests {
         @Test(
             "a payment ends once, whatever transaction was about to do when it died",
-            .onProcesses,
             arguments: [
                 "after_sending", "after_provider_answer", "before_commit", "after_commit_before_ack",
                 "after_publish_before_mark", "before_provider_call",

@@ -5,7 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     /// Many people who want the same thing at once, through two processes of transaction.
     @Suite struct CrowdTests {
         private static let size = 10

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Transfers that two operators decide about, on the command line, with all services running.
-extension WholeSuite {
+extension Faults {
     @Suite struct DecisionTests {
         @Test(
             "a transfer whose end nobody can find out is settled by two operators, as arrived, and one alone is refused"

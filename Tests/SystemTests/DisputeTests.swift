@@ -4,7 +4,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     /// A person reports a problem with a transfer and hears what becomes of it.
     @Suite struct DisputeTests {
         @Test("a problem is reported once, read and answered by an operator, closed, and told of each time")

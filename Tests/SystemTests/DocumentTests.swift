@@ -5,7 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Faults {
     @Suite struct DocumentTests {
         @Test("a merchant hands in what is wanted, is told what is refused, and is verified in the end")
         func documents() async throws {

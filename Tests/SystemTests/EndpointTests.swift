@@ -4,7 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Probes {
     /// What every endpoint of every service does with bad input; the endpoints are those of the `openapi.yaml` files.
     @Suite struct EndpointTests {
         private struct Routes: Decodable {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `transfactl events`, with all services running.
-extension WholeSuite {
+extension Journeys {
     @Suite struct EventsToolTests {
         private struct Shown: Decodable {
             struct Event: Decodable {

@@ -4,7 +4,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Faults {
     /// What transaction knows may not be all that was said.
     @Suite struct HeldPaymentTests {
         @Test("a payment waits while something that was said about its sender or recipient is parked")

@@ -5,7 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     @Suite struct IdentityTests {
         @Test("a rejected sign-up says why, is corrected, and ends with a wallet")
         func resubmission() async throws {

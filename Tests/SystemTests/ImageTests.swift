@@ -5,7 +5,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     @Suite struct ImageTests {
         private struct Changed: Decodable {
             let url: String

@@ -4,7 +4,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     @Suite struct InsightTests {
         @Test("a month's insights and statement agree with the wallet, by HTTP")
         func month() async throws {

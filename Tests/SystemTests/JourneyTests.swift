@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     @Suite struct JourneyTests {
         @Test("transfactl's journey from sign-up to settled payments ends with every check ok")
         func journey() async throws {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Faults {
     /// What the provider has done and has not told, or tells too late or in another form.
     @Suite struct LostWebhookTests {
         @Test("when every webhook is lost, people are verified, get wallets and money, and pay each other all the same")

@@ -4,7 +4,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     @Suite struct MoneyDropTests {
         @Test("Money Drop Full Cycle: two claim, the drop expires, the rest returns to its creator")
         func fullCycle() async throws {
@@ -63,10 +63,13 @@ extension WholeSuite {
             }
             #expect(try await suite.brokenInvariants() == [])
         }
+    }
+}
 
+extension LabelledCrashes {
+    @Suite struct MoneyDropCrashTests {
         @Test(
             "the rest of a drop returns once, whatever transaction was about to do when it died",
-            .onProcesses,
             arguments: ["before_provider_call", "after_sending"]
         )
         func labelledCrashInRefund(at label: String) async throws {
@@ -99,6 +102,11 @@ extension WholeSuite {
             #expect(try await suite.acceptedByProvider(transfer) == 1)
             #expect(try await suite.brokenInvariants() == [])
         }
+    }
+}
+
+extension Faults {
+    @Suite struct MoneyDropFaultTests {
     }
 }
 

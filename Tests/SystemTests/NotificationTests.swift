@@ -6,36 +6,8 @@ import Sealing
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     @Suite struct NotificationTests {
-        @Test("a live stream goes on where it stopped, over a restart, without loss and without repetition")
-        func resume() async throws {
-            let suite = try RunningSuite.current
-            let person = try await suite.person("stream")
-            var last = ""
-            try await suite.listen(as: person) { stream in
-                try await eventually("the stream to begin") { stream.events.first?.name == "ready" }
-                try await suite.addDevice(of: person)
-                try await eventually("the message", within: .seconds(30)) { stream.messages.count == 1 }
-                // Told to stop, the service lets the stream end in good order.
-                #expect(try await suite.process("notification").terminate() == .code(0))
-                try await eventually("the stream to end") { stream.isOver }
-                last = stream.lastID
-            }
-            // While nobody listens.
-            try await suite.addDevice(of: person)
-            try await suite.start("notification")
-            try await suite.listen(as: person, from: last) { stream in
-                try await eventually("what was missed", within: .seconds(30)) { stream.messages.count == 1 }
-                try await suite.addDevice(of: person)
-                try await eventually("what comes", within: .seconds(30)) { stream.messages.count == 2 }
-                #expect(stream.messages == ["device.registered", "device.registered"])
-                let ids = stream.events.filter { $0.name == "notification" }.compactMap { Int($0.id) }
-                let before = try #require(Int(last))
-                #expect(ids == [before + 1, before + 2])
-            }
-        }
-
         @Test("an event that comes again, or is replayed past the inbox, is pushed to a phone once and is one message")
         func once() async throws {
             let suite = try RunningSuite.current
@@ -76,17 +48,21 @@ extension WholeSuite {
         func poll() async throws {
             let suite = try RunningSuite.current
             let person = try await suite.person("polls")
-            let first = try await suite.call("GET", .notification, "/notifications?limit=5", as: person.subject)
-            let tag = try #require(first.headers.first(name: "ETag"))
+            // What the sign-up is told of may still be coming.
+            let (tag, again) = try await eventually("an inbox that stays as it is") {
+                let first = try await suite.call("GET", .notification, "/notifications?limit=5", as: person.subject)
+                let tag = try #require(first.headers.first(name: "ETag"))
+                let again = try await suite.call(
+                    "GET",
+                    .notification,
+                    "/notifications?limit=5",
+                    as: person.subject,
+                    headers: ["If-None-Match": tag]
+                )
+                return again.status == 304 ? (tag, again) : nil
+            }
             let headers = ["If-None-Match": tag]
-            let again = try await suite.call(
-                "GET",
-                .notification,
-                "/notifications?limit=5",
-                as: person.subject,
-                headers: headers
-            )
-            #expect(again.status == 304 && again.body.isEmpty && again.headers.first(name: "ETag") == tag)
+            #expect(again.body.isEmpty && again.headers.first(name: "ETag") == tag)
             let all = try await suite.call(
                 "POST",
                 .notification,
@@ -113,6 +89,38 @@ extension WholeSuite {
             #expect(refused.error?.source?.pointer == "/categories/security/push")
             let now = try await suite.call("GET", .notification, path, as: person.subject)
             #expect(try !now.decode(NotificationPreferencesResource.self).showAmounts)
+        }
+    }
+}
+
+extension Faults {
+    @Suite struct NotificationFaultTests {
+        @Test("a live stream goes on where it stopped, over a restart, without loss and without repetition")
+        func resume() async throws {
+            let suite = try RunningSuite.current
+            let person = try await suite.person("stream")
+            var last = ""
+            try await suite.listen(as: person) { stream in
+                try await eventually("the stream to begin") { stream.events.first?.name == "ready" }
+                try await suite.addDevice(of: person)
+                try await eventually("the message", within: .seconds(30)) { stream.messages.count == 1 }
+                // Told to stop, the service lets the stream end in good order.
+                #expect(try await suite.process("notification").terminate() == .code(0))
+                try await eventually("the stream to end") { stream.isOver }
+                last = stream.lastID
+            }
+            // While nobody listens.
+            try await suite.addDevice(of: person)
+            try await suite.start("notification")
+            try await suite.listen(as: person, from: last) { stream in
+                try await eventually("what was missed", within: .seconds(30)) { stream.messages.count == 1 }
+                try await suite.addDevice(of: person)
+                try await eventually("what comes", within: .seconds(30)) { stream.messages.count == 2 }
+                #expect(stream.messages == ["device.registered", "device.registered"])
+                let ids = stream.events.filter { $0.name == "notification" }.compactMap { Int($0.id) }
+                let before = try #require(Int(last))
+                #expect(ids == [before + 1, before + 2])
+            }
         }
     }
 }

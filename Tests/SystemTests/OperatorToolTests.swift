@@ -5,7 +5,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     /// The commands with which operators look and act, with all services running.
     @Suite struct OperatorToolTests {
         private static let acting = ["--operator", "grace", "--reason", "a_test"]
@@ -132,7 +132,11 @@ extension WholeSuite {
             #expect(Set(secrets).count == 2 && secrets.allSatisfy { $0.count == 44 })
             #expect(try await ToolRun(["token", "session", "user_x"]).exit == .code(2), "there is no sandbox")
         }
+    }
+}
 
+extension Faults {
+    @Suite struct BrokerDriftTests {
         @Test("the broker of a running suite is as it should be; what was given up by hand is shown and applied")
         func topology() async throws {
             let suite = try RunningSuite.current

@@ -4,7 +4,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     @Suite struct PaymentRequestTests {
         @Test("Payment Request Flow: paid by link, fulfilled when the money has arrived, paid once under a race")
         func flow() async throws {

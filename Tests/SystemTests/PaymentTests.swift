@@ -2,7 +2,7 @@ import Contracts
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     @Suite struct PaymentTests {
         @Test("of 200 payments at once from a wallet that covers 50, exactly 50 are accepted")
         func storm() async throws {

@@ -4,7 +4,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     @Suite struct ProfileTests {
         @Test("a profile shows what passed between the two, page by page, and a search finds its owner")
         func profile() async throws {

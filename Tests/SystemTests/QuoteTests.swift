@@ -4,7 +4,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Faults {
     @Suite struct QuoteTests {
         @Test("an order keeps to its quote, which is of one person, one order and two minutes")
         func quote() async throws {

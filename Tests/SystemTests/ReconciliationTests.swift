@@ -4,7 +4,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Faults {
     /// The provider's books and ours.
     @Suite struct ReconciliationTests {
         @Test("what deviates at the provider is found, confirmed and named, all of it and nothing else")

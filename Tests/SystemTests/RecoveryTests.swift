@@ -4,68 +4,70 @@ import Primitives
 import TestSupport
 import Testing
 
-/// What follows a restore: the services find a ledger that has forgotten what the provider did.
-///
-/// In a suite of its own, for all payments stand still meanwhile.
-@Suite(.serialized, .runningSuite(.only(SuiteEnvironment.names)))
-struct RecoveryTests {
-    @Test("payments stand still until what the provider did is in the books, and then go on")
-    func recovery() async throws {
-        let suite = try RunningSuite.current
-        let ada = try await suite.person("recovada", funding: 50_000)
-        let bola = try await suite.person("recovbola")
-        let chi = try await suite.person("recovchi")
+extension ServiceFaults {
+    /// What follows a restore: the services find a ledger that has forgotten what the provider did.
+    ///
+    /// In a suite of its own, for all payments stand still meanwhile.
+    @Suite(.serialized, .runningSuite(.only(SuiteEnvironment.names)))
+    struct RecoveryTests {
+        @Test("payments stand still until what the provider did is in the books, and then go on")
+        func recovery() async throws {
+            let suite = try RunningSuite.current
+            let ada = try await suite.person("recovada", funding: 50_000)
+            let bola = try await suite.person("recovbola")
+            let chi = try await suite.person("recovchi")
 
-        // What the backup does not have: an accepted payment left, another was made, and money came in.
-        let left = try await suite.acceptUnsent(from: ada, to: bola, 4000)
-        let reference = "trf-\(left.lowercased)"
-        _ = try await suite.orderElsewhere(from: ada, to: bola, 4000, reference: reference)
-        let forgotten = "trf-\(UUID().lowercased)"
-        _ = try await suite.orderElsewhere(from: ada, to: chi, 700, reference: forgotten)
-        let path = "/sandbox/accounts/\(bola.accountNumber)/fund"
-        #expect(try await suite.sandbox("POST", path, #"{"amount":900,"events":"none"}"#).status < 300)
+            // What the backup does not have: an accepted payment left, another was made, and money came in.
+            let left = try await suite.acceptUnsent(from: ada, to: bola, 4000)
+            let reference = "trf-\(left.lowercased)"
+            _ = try await suite.orderElsewhere(from: ada, to: bola, 4000, reference: reference)
+            let forgotten = "trf-\(UUID().lowercased)"
+            _ = try await suite.orderElsewhere(from: ada, to: chi, 700, reference: forgotten)
+            let path = "/sandbox/accounts/\(bola.accountNumber)/fund"
+            #expect(try await suite.sandbox("POST", path, #"{"amount":900,"events":"none"}"#).status < 300)
 
-        for service in ["transaction", "account"] {
-            try await suite.rows(
-                service,
-                "SELECT begin_recovery(transfa_now() - interval '10 minutes', 'restore', 'a test')"
-            )
+            for service in ["transaction", "account"] {
+                try await suite.rows(
+                    service,
+                    "SELECT begin_recovery(transfa_now() - interval '10 minutes', 'restore', 'a test')"
+                )
+            }
+            try await suite.rows("transaction", "DELETE FROM parked_keys")
+            let order = try PaymentOrder(from: ada, to: bola.username, 1000)
+            let refused = try await suite.pay(order)
+            #expect(refused.status == 503 && refused.error?.code == "recovering")
+            #expect(try await suite.run("recovery", "status").exit == .code(1))
+            let acting = ["--operator", "grace", "--reason", "all agrees"]
+            #expect(try await suite.toolFails(["recovery", "end"] + acting).contains("incomplete"))
+            try await suite.acceptOldDifference()
+
+            try await eventually("the books to have it all", within: .seconds(60), every: .milliseconds(200)) {
+                let balances = [try await suite.wallet(ada).posted, try await suite.wallet(bola).posted]
+                guard balances == [45_300, 4900] else { throw TestFailure("they have \(balances)") }
+                return true
+            }
+            #expect(try await suite.tool(["recovery", "forgotten"]).contains(forgotten))
+            // What was under way at the beginning has arrived by then.
+            try await suite.setClocks(130)
+            let ended = try await eventually("the end", within: .seconds(120), every: .milliseconds(500)) {
+                let run = try await suite.run("recovery", "end", "--operator", "grace", "--reason", "all agrees")
+                guard run.exit == .code(0) else { throw TestFailure(try await suite.tool(["recovery", "status"])) }
+                return run.text
+            }
+            #expect(ended.contains("ended") && ended.contains("by grace: all agrees"))
+            #expect(try await suite.run("recovery", "status").exit == .code(0))
+
+            #expect(try await suite.state(left) == "completed")
+            #expect(try await suite.sandbox("GET", "/sandbox/references/\(reference)").text.contains("COMPLETED"))
+            let suspended = "SELECT amount FROM transactions WHERE route_reason = 'suspense'"
+            #expect(try await suite.rows("transaction", suspended) == ["700"])
+            let paid = try await suite.pay(from: ada, to: bola, 1000)
+            try await suite.await(paid, "completed")
+            #expect(try await suite.wallet(ada).posted == 44_300)
+            try await suite.unblock(bola)
+            #expect(try await suite.brokenInvariants() == [])
+            try await suite.setClocks(0)
         }
-        try await suite.rows("transaction", "DELETE FROM parked_keys")
-        let order = try PaymentOrder(from: ada, to: bola.username, 1000)
-        let refused = try await suite.pay(order)
-        #expect(refused.status == 503 && refused.error?.code == "recovering")
-        #expect(try await suite.run("recovery", "status").exit == .code(1))
-        let acting = ["--operator", "grace", "--reason", "all agrees"]
-        #expect(try await suite.toolFails(["recovery", "end"] + acting).contains("incomplete"))
-        try await suite.acceptOldDifference()
-
-        try await eventually("the books to have it all", within: .seconds(60), every: .milliseconds(200)) {
-            let balances = [try await suite.wallet(ada).posted, try await suite.wallet(bola).posted]
-            guard balances == [45_300, 4900] else { throw TestFailure("they have \(balances)") }
-            return true
-        }
-        #expect(try await suite.tool(["recovery", "forgotten"]).contains(forgotten))
-        // What was under way at the beginning has arrived by then.
-        try await suite.setClocks(130)
-        let ended = try await eventually("the end", within: .seconds(120), every: .milliseconds(500)) {
-            let run = try await suite.run("recovery", "end", "--operator", "grace", "--reason", "all agrees")
-            guard run.exit == .code(0) else { throw TestFailure(try await suite.tool(["recovery", "status"])) }
-            return run.text
-        }
-        #expect(ended.contains("ended") && ended.contains("by grace: all agrees"))
-        #expect(try await suite.run("recovery", "status").exit == .code(0))
-
-        #expect(try await suite.state(left) == "completed")
-        #expect(try await suite.sandbox("GET", "/sandbox/references/\(reference)").text.contains("COMPLETED"))
-        let suspended = "SELECT amount FROM transactions WHERE route_reason = 'suspense'"
-        #expect(try await suite.rows("transaction", suspended) == ["700"])
-        let paid = try await suite.pay(from: ada, to: bola, 1000)
-        try await suite.await(paid, "completed")
-        #expect(try await suite.wallet(ada).posted == 44_300)
-        try await suite.unblock(bola)
-        #expect(try await suite.brokenInvariants() == [])
-        try await suite.setClocks(0)
     }
 }
 

@@ -5,7 +5,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Faults {
     /// Services handle events again, on the command line, with all services running.
     @Suite struct ReplayTests {
         private struct Log: Decodable {
@@ -93,64 +93,69 @@ extension WholeSuite {
     }
 }
 
-/// Console and a service as processes that are killed under a replay.
-@Suite(.serialized, .runningSuite(.only(["console", "analytics"])))
-struct ReplayProcessTests {
-    @Test("a service that has lost everything gets it back by a replay, killed itself and with console killed: exactly")
-    func killed() async throws {
-        let suite = try RunningSuite.current
-        let transfers = try MadeUpTransfers(count: 3000)
-        try await suite.publish(transfers.events)
-        try await Self.awaitHandled(transfers.distinct, suite)
-        try await eventually("everything in the archive", within: .seconds(60), every: .milliseconds(100)) {
-            try await suite.number(Self.archived, of: "console") == transfers.distinct
-        }
-        try await suite.rows("analytics", "TRUNCATE facts, movements, day_totals, day_categories, inbox")
-
-        let order = [
-            "run", "--detach", "--json", "--service", "analytics", "--from", "2026-01-01T00:00:00Z", "--rate", "900",
-        ]
-        let begun = try await suite.replay(
-            order + ["--type", "transaction.completed", "--type", "transaction.reversed"] + RunningSuite.acting
+extension ServiceFaults {
+    /// Console and a service as processes that are killed under a replay.
+    @Suite(.serialized, .runningSuite(.only(["console", "analytics"])))
+    struct ReplayProcessTests {
+        @Test(
+            "a service that has lost everything gets it back by a replay, killed itself and with console killed: exactly"
         )
-        let replay = try JSONDecoder().decode(Begun.self, from: Data(begun.utf8)).id
-        try await Self.awaitHandled(500, suite)
-        #expect(await (try suite.process("analytics")).kill() == .signal(SIGKILL))
-        try await suite.start("analytics")
-        try await Self.awaitHandled(1000, suite)
-        #expect(await (try suite.process("console")).kill() == .signal(SIGKILL))
-        #expect(try await suite.number(Self.running, of: "console") == 1)
-        let lease = "UPDATE jobs SET lease_until = transfa_now() - interval '1 second' WHERE state = 'running'"
-        try await suite.rows("console", lease)
-        try await suite.start("console")
-        try await Self.awaitHandled(1600, suite)
-        #expect(await (try suite.process("analytics")).kill() == .signal(SIGKILL))
-        try await suite.start("analytics")
+        func killed() async throws {
+            let suite = try RunningSuite.current
+            let transfers = try MadeUpTransfers(count: 3000)
+            try await suite.publish(transfers.events)
+            try await Self.awaitHandled(transfers.distinct, suite)
+            try await eventually("everything in the archive", within: .seconds(60), every: .milliseconds(100)) {
+                try await suite.number(Self.archived, of: "console") == transfers.distinct
+            }
+            try await suite.rows("analytics", "TRUNCATE facts, movements, day_totals, day_categories, inbox")
 
-        #expect(try await suite.replayExit(["show", replay, "--follow"]).exit == .code(0))
-        #expect(try await Self.handled(suite) == transfers.distinct)
-        #expect(try await suite.shownTotals() == transfers.totals)
-        // Each act is a part of the commit in which its events took effect.
-        let applied = "SELECT sum((after::json ->> 'events')::int) FROM audit_log WHERE act = 'replay.applied'"
-        #expect(try await suite.number(applied, of: "analytics") == transfers.distinct)
-        let done = "SELECT done = planned AND applied + known = planned FROM replays"
-        #expect(try await suite.rows("console", done) == ["t"])
-    }
+            let order = [
+                "run", "--detach", "--json", "--service", "analytics", "--from", "2026-01-01T00:00:00Z", "--rate",
+                "900",
+            ]
+            let begun = try await suite.replay(
+                order + ["--type", "transaction.completed", "--type", "transaction.reversed"] + RunningSuite.acting
+            )
+            let replay = try JSONDecoder().decode(Begun.self, from: Data(begun.utf8)).id
+            try await Self.awaitHandled(500, suite)
+            #expect(await (try suite.process("analytics")).kill() == .signal(SIGKILL))
+            try await suite.start("analytics")
+            try await Self.awaitHandled(1000, suite)
+            #expect(await (try suite.process("console")).kill() == .signal(SIGKILL))
+            #expect(try await suite.number(Self.running, of: "console") == 1)
+            let lease = "UPDATE jobs SET lease_until = transfa_now() - interval '1 second' WHERE state = 'running'"
+            try await suite.rows("console", lease)
+            try await suite.start("console")
+            try await Self.awaitHandled(1600, suite)
+            #expect(await (try suite.process("analytics")).kill() == .signal(SIGKILL))
+            try await suite.start("analytics")
 
-    private struct Begun: Decodable {
-        let id: String
-    }
+            #expect(try await suite.replayExit(["show", replay, "--follow"]).exit == .code(0))
+            #expect(try await Self.handled(suite) == transfers.distinct)
+            #expect(try await suite.shownTotals() == transfers.totals)
+            // Each act is a part of the commit in which its events took effect.
+            let applied = "SELECT sum((after::json ->> 'events')::int) FROM audit_log WHERE act = 'replay.applied'"
+            #expect(try await suite.number(applied, of: "analytics") == transfers.distinct)
+            let done = "SELECT done = planned AND applied + known = planned FROM replays"
+            #expect(try await suite.rows("console", done) == ["t"])
+        }
 
-    private static let archived = "SELECT count(*) FROM archived_events WHERE type LIKE 'transaction.%'"
-    private static let running = "SELECT count(*) FROM replays WHERE state = 'running' AND done < planned"
+        private struct Begun: Decodable {
+            let id: String
+        }
 
-    private static func handled(_ suite: RunningSuite) async throws -> Int {
-        try await suite.number("SELECT count(*) FROM inbox WHERE outcome = 'handled'", of: "analytics")
-    }
+        private static let archived = "SELECT count(*) FROM archived_events WHERE type LIKE 'transaction.%'"
+        private static let running = "SELECT count(*) FROM replays WHERE state = 'running' AND done < planned"
 
-    private static func awaitHandled(_ count: Int, _ suite: RunningSuite) async throws {
-        try await eventually("\(count) handled events", within: .seconds(60), every: .milliseconds(50)) {
-            try await self.handled(suite) >= count
+        private static func handled(_ suite: RunningSuite) async throws -> Int {
+            try await suite.number("SELECT count(*) FROM inbox WHERE outcome = 'handled'", of: "analytics")
+        }
+
+        private static func awaitHandled(_ count: Int, _ suite: RunningSuite) async throws {
+            try await eventually("\(count) handled events", within: .seconds(60), every: .milliseconds(50)) {
+                try await self.handled(suite) >= count
+            }
         }
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Faults {
     /// Two processes of transaction on the same databases.
     @Suite struct ReplicaTests {
         @Test(

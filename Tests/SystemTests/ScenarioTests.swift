@@ -4,7 +4,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Journeys {
     /// The stories that the product is judged by, each under its name, at the API.
     ///
     /// "Money Drop Full Cycle" is in `MoneyDropTests`, "Payment Request Flow" in `PaymentRequestTests`.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Spans as somebody else's collector gets them.
-extension WholeSuite {
+extension Faults {
     @Suite struct SpanTests {
         @Test("P2P Transfer, external: the spans of all services are one tree below the request, and hold no names")
         func payment() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Faults {
     @Suite struct StopTests {
         @Test(
             "a service that is told to stop ends with 0, within its grace, and complains about nothing",

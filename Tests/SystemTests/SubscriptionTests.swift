@@ -4,7 +4,7 @@ import Primitives
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Faults {
     @Suite struct SubscriptionTests {
         private static let day = 86_400
 
@@ -107,11 +107,12 @@ extension WholeSuite {
             #expect(try await send(other, unsold).error?.code == "plan_unknown")
             #expect(try await send(other, unsold).error?.code == "approval_used")
         }
+    }
+}
 
-        @Test(
-            "three processes that renew at once charge each person once, and so does one that dies between",
-            .onProcesses
-        )
+extension LabelledCrashes {
+    @Suite struct SubscriptionCrashTests {
+        @Test("three processes that renew at once charge each person once, and so does one that dies between")
         func labelledCrashInRenewal() async throws {
             let suite = try RunningSuite.current
             var people: [Person] = []

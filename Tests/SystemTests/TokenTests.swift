@@ -5,7 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Probes {
     @Suite struct TokenTests {
         private static let members: [(name: String, members: String)] = [
             ("expired", #","age_seconds":300"#),

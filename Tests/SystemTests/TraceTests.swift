@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Traces as operators see them: whatever a story left in any service's tables is in its trace, under what caused it.
-extension WholeSuite {
+extension Journeys {
     @Suite struct TraceTests {
         private static let payment = "request POST /transactions/p2p"
 

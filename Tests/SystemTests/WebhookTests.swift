@@ -4,7 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Faults {
     @Suite struct WebhookTests {
         @Test("a webhook that is forged, altered or not signed is refused with 401 and stored nowhere")
         func forged() async throws {
@@ -22,30 +22,6 @@ extension WholeSuite {
             #expect(refused.allSatisfy { $0.error?.code != nil })
             let stored = "SELECT count(*) FROM webhooks WHERE event_id = 'evt-forged'"
             #expect(try await suite.number(stored, of: "notification") == 0)
-        }
-
-        @Test("signed bytes that are no event are refused with 400, too many of them with 413, and stored nowhere")
-        func noEvents() async throws {
-            let suite = try RunningSuite.current
-            let prober = try await Prober(suite)
-            let webhook = try #require(try Endpoint.all(of: "notification").first { $0.path == "/webhooks/anchor" })
-            let long = String(repeating: "a", count: 100_000)
-            let bodies = [
-                "", "{", "[]", "null", "5", #"{"data":5}"#, #"{"data":{}}"#, #"{"data":{"id":5,"type":"x"}}"#,
-                #"{"data":{"id":"","type":"x"}}"#, #"{"data":{"id":"a\u0000","type":"x"}}"#, "\u{1f}\u{8b}",
-                #"{"data":{"id":"\#(long)","type":"x"}}"#, #"{"data":{"id":"evt-odd","type":"\#(long)"}}"#,
-                String(repeating: "[", count: 200_000), #"{"data":"# + String(repeating: #"{"a":"#, count: 40_000),
-            ]
-            var probes = bodies.map { body in
-                var probe = Probe(webhook, status: 400)
-                probe.body = Array(body.utf8)
-                return probe
-            }
-            var large = Probe(webhook, status: 413)
-            large.body = [UInt8](repeating: 0x20, count: 256 * 1024 + 1)
-            probes.append(large)
-            let changes = try await suite.changes { try await prober.send(probes) }
-            #expect(changes == [])
         }
 
         @Test("money told of three times over, by events of all kinds and without the wrapper, is credited once")
@@ -157,6 +133,34 @@ extension WholeSuite {
             let sum = Int64((101...110).reduce(0, +))
             #expect(try await suite.wallet(payer).posted == 20_000 - sum)
             #expect(try await suite.brokenInvariants() == [])
+        }
+    }
+}
+
+extension Probes {
+    @Suite struct WebhookProbeTests {
+        @Test("signed bytes that are no event are refused with 400, too many of them with 413, and stored nowhere")
+        func noEvents() async throws {
+            let suite = try RunningSuite.current
+            let prober = try await Prober(suite)
+            let webhook = try #require(try Endpoint.all(of: "notification").first { $0.path == "/webhooks/anchor" })
+            let long = String(repeating: "a", count: 100_000)
+            let bodies = [
+                "", "{", "[]", "null", "5", #"{"data":5}"#, #"{"data":{}}"#, #"{"data":{"id":5,"type":"x"}}"#,
+                #"{"data":{"id":"","type":"x"}}"#, #"{"data":{"id":"a\u0000","type":"x"}}"#, "\u{1f}\u{8b}",
+                #"{"data":{"id":"\#(long)","type":"x"}}"#, #"{"data":{"id":"evt-odd","type":"\#(long)"}}"#,
+                String(repeating: "[", count: 200_000), #"{"data":"# + String(repeating: #"{"a":"#, count: 40_000),
+            ]
+            var probes = bodies.map { body in
+                var probe = Probe(webhook, status: 400)
+                probe.body = Array(body.utf8)
+                return probe
+            }
+            var large = Probe(webhook, status: 413)
+            large.body = [UInt8](repeating: 0x20, count: 256 * 1024 + 1)
+            probes.append(large)
+            let changes = try await suite.changes { try await prober.send(probes) }
+            #expect(changes == [])
         }
     }
 }

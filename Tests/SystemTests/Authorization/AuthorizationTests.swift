@@ -9,7 +9,7 @@ import Sealing
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Probes {
     /// Every operation that clients may call, called by everybody, against the table of who may.
     @Suite struct AuthorizationTests {
         @Test("every operation answers everybody as the authorization matrix says")

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension WholeSuite {
+extension Faults {
     @Suite struct CanaryTests {
         @Test(
             "personal data and secrets are nowhere: logs, events, archive, tool, pages, refusals, parked events, Redis, columns"

@@ -112,7 +112,8 @@ final class RunningSuite: Sendable {
         try await withThrowingTaskGroup(of: (String, TestDatabase).self) { group in
             for name in ground.services {
                 let servers = ground.elsewhere.contains(name) ? ground.ownServers : nil
-                group.addTask { (name, try await TestDatabase.create(name, on: servers)) }
+                let template = try SuiteEnvironment.template(of: name)
+                group.addTask { (name, try await TestDatabase.create(from: template, on: servers)) }
             }
             return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }

@@ -8,6 +8,8 @@ struct RunningSuiteTrait: SuiteTrait, TestScoping {
         /// All services, on a broker that tests may hurt, and otherwise on the servers of the whole run; or the
         /// containers that run already.
         case whole
+        /// All services, on the servers of the whole run, which no test may hurt; or the containers that run already.
+        case gentle
         /// These services, on the servers of the whole run, which no test may hurt.
         case only([String])
         /// All services on a broker and a Redis that tests may hurt, and on two Postgres: one may be hurt, and has the
@@ -24,6 +26,8 @@ struct RunningSuiteTrait: SuiteTrait, TestScoping {
     ) async throws {
         switch self.extent {
         case .whole: try await Self.runWhole(function)
+        case .gentle where try ComposedSuite.named() != nil: try await Self.runWhole(function)
+        case .gentle: try await Self.run(SuiteEnvironment.names, function)
         case .only(let services): try await Self.run(services, function)
         case .hurt(let safe): try await Self.run(safe: safe, function)
         }
@@ -75,11 +79,4 @@ extension Trait where Self == RunningSuiteTrait {
 
     /// Gives the tests `RunningSuite.current`.
     static func runningSuite(_ extent: RunningSuiteTrait.Extent) -> Self { RunningSuiteTrait(extent: extent) }
-}
-
-extension Trait where Self == ConditionTrait {
-    /// Left out on containers: their services are release builds, which have no labelled places to end at.
-    ///
-    /// The name of such a test begins with `labelledCrash`; by it `scripts/test` runs them on processes.
-    static var onProcesses: Self { .enabled("needs a debug build") { try ComposedSuite.named() == nil } }
 }

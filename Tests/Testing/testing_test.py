@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""That scripts/test counts what fails, leaves nothing out in silence, and finds what a change can reach."""
+
+import contextlib
+import io
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts/lib/testing"))
+sys.dont_write_bytecode = True
+
+import changed  # noqa: E402
+import steps  # noqa: E402
+from runner import Runner  # noqa: E402
+
+REPORT = ('<testsuites><testsuite><testcase classname="S" name="a()"/><testcase classname="S" name="b()"><skipped/></testcase>'
+          '<testcase classname="S" name="c()">{}</testcase></testsuite></testsuites>')
+
+
+def step(title, script, **more):
+    return steps.Step(title, "default", ("bash", "-c", script), **more)
+
+
+def run(*chosen, by_hand=False, cores=2):
+    """The outcomes of a run, by title."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        runner = Runner(pathlib.Path(folder), dict(os.environ), cores, 3600, by_hand)
+        runner.GRACE = 1
+        runner.run(chosen)
+        return {outcome.step.title: outcome for outcome in runner.outcomes}
+
+
+def counted(outcome):
+    return outcome.passed, outcome.failed
+
+
+def counts_of_the_last_line():
+    done = run(step("good", "echo 3 passed, 0 failed"), step("bad", "echo 3 passed, 2 failed; exit 1"),
+               step("liar", "echo 3 passed, 0 failed; exit 1"), step("quiet", "true"), step("silent", "false"))
+    assert [counted(done[name]) for name in ("good", "bad", "liar", "quiet", "silent")] == \
+        [(3, 0), (3, 2), (3, 1), (1, 0), (0, 1)], done
+
+
+def reports_are_counted_and_nothing_is_no_success():
+    with tempfile.TemporaryDirectory() as folder:
+        def tests(title, script):
+            path = f"{folder}/{title}.xml"
+            return steps.Step(title, "default", ("bash", "-c", script, "bash", "--xunit-output", path), reports=True)
+        pathlib.Path(f"{folder}/stale.xml").write_text(REPORT.format(""))
+        write = "cat >\"$2\" <<'XML'\n{}\nXML\n"
+        done = run(tests("good", write.format(REPORT.format(""))), tests("bad", write.format(REPORT.format("<failure/>"))),
+                   tests("none", "true"), tests("stale", "kill -SEGV $$"), tests("crash", write.format(REPORT.format("")) + "kill -SEGV $$"))
+    assert [counted(done[name]) for name in ("good", "bad", "none", "stale", "crash")] == \
+        [(2, 0), (1, 1), (0, 1), (0, 1), (2, 1)], done
+
+
+def a_step_that_hangs_is_ended_with_all_it_started():
+    began = steps.Step("hangs", "default", ("bash", "-c", "sleep 1000 & trap '' TERM; wait; wait"), minutes=0.01)
+    done = run(began)
+    assert counted(done["hangs"]) == (0, 1) and "stopped after" in done["hangs"].words[0], done
+    assert not subprocess.run(["pgrep", "-fx", "sleep 1000"], capture_output=True, check=False).stdout
+
+
+def an_obstacle_is_named_and_its_stand_in_runs():
+    hindered = step("containers", "echo no containers: no engine; exit 75", hindered=75, instead="processes")
+    done = run(hindered, step("processes", "echo 5 passed, 0 failed"))
+    assert done["containers"].obstacle == "no engine" and counted(done["containers"]) == (0, 0), done
+    assert counted(done["processes"]) == (5, 0), done
+    assert counted(run(hindered, step("processes", "true"), by_hand=True)["containers"]) == (0, 1)
+    able = step("containers", "echo 7 passed, 0 failed", hindered=75, instead="processes")
+    assert "processes" not in run(able, step("processes", "true"))
+
+
+def nothing_runs_beside_what_measures_time():
+    with tempfile.TemporaryDirectory() as folder:
+        mark = "[ $(ls {0} | wc -l) = 0 ] || exit 1; touch {0}/{1}; sleep 0.3; rm {0}/{1}"
+        alone = [step(name, mark.format(folder, name), alone=True, cores=0.1) for name in ("a", "b")]
+        done = run(*alone, step("c", "sleep 0.2", cores=0.1), step("d", "sleep 0.2", cores=0.1))
+    assert all(outcome.failed == 0 for outcome in done.values()), done
+
+
+def steps_wait_for_others_and_for_room():
+    done = run(step("second", "true", after=("first",)), step("first", "sleep 0.3"))
+    assert list(done) == ["first", "second"], done
+    assert len(run(*(step(f"large{n}", "true", cores=9) for n in range(3)))) == 3
+
+
+def a_change_reaches_what_depends_on_it():
+    plan = steps.Plan(ROOT, "/nowhere", "/nowhere", False)
+
+    def reached(*files):
+        targets = changed.reached_targets(ROOT, files)
+        return {s.title for s in plan.steps() if changed.is_reached(s, files, targets)}
+    money = reached("Services/Transaction/Migrations/0005_settlement.sql")
+    assert {"tests of Transaction", steps.MUTATIONS, "money test drops_test", "journeys on processes"} <= money, money
+    assert "tests of Customer" not in money and "tests of AMQP" not in money, money
+    assert {"tests of Customer", "tests of Messaging"} <= reached("Shared/Postgres/Wire.swift")
+    assert "tests of Redis" not in reached("Shared/Postgres/Wire.swift")
+    assert {"tests of Auth", "tests of ContractGate"} <= reached("Shared/Contracts/Sources/Contracts/ServiceName.swift")
+    assert reached("CHANGELOG.md") == {"lint", "tests of Tidy"}, reached("CHANGELOG.md")
+    assert len(reached("Package.swift")) == len(list(plan.steps()))
+    assert "descriptions of the API" in reached("Services/Auth/openapi.yaml")
+
+
+def moved_deleted_and_new_files_differ():
+    with tempfile.TemporaryDirectory() as folder:
+        def git(*words):
+            subprocess.run(["git", "-C", folder, "-c", "user.name=t", "-c", "user.email=t@example.com", *words], check=True,
+                           capture_output=True)
+        root = pathlib.Path(folder)
+        for name in ("moved", "deleted", "same"):
+            (root / name).write_text(f"{name}\n" * 20)
+        git("init", "-q")
+        git("add", ".")
+        git("commit", "-qm", "first")
+        git("mv", "moved", "elsewhere")
+        (root / "deleted").unlink()
+        (root / "new file").write_text("")
+        assert changed.changed_files(root, "HEAD") == ["deleted", "elsewhere", "moved", "new file"]
+        try:
+            changed.changed_files(root, "nowhere")
+        except SystemExit as end:
+            assert "nowhere is no commit" in str(end)
+        else:
+            raise AssertionError("a commit that does not exist was taken")
+
+
+def a_test_that_no_step_runs_is_found():
+    plan = steps.Plan(ROOT, "/nowhere", "/nowhere", False)
+    placed = plan.placed(["SystemTests.Journeys/PaymentTests/pay()", "SystemTests.Nowhere/lost()", "AMQPTests.AdminTests/x()"])
+    assert [len(titles) for titles in placed.values()] == [1, 0, 1], placed
+
+
+TESTS = [counts_of_the_last_line, reports_are_counted_and_nothing_is_no_success,
+         a_step_that_hangs_is_ended_with_all_it_started, an_obstacle_is_named_and_its_stand_in_runs,
+         nothing_runs_beside_what_measures_time, steps_wait_for_others_and_for_room, a_change_reaches_what_depends_on_it,
+         moved_deleted_and_new_files_differ, a_test_that_no_step_runs_is_found]
+
+
+def main():
+    failed = 0
+    for test in TESTS:
+        try:
+            test()
+            print(f"ok      {test.__name__.replace('_', ' ')}", flush=True)
+        except Exception as problem:  # noqa: BLE001
+            failed += 1
+            print(f"FAILED  {test.__name__.replace('_', ' ')}: {type(problem).__name__}: {str(problem)[:600]}", flush=True)
+    print(f"{len(TESTS) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

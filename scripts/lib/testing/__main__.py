@@ -1,0 +1,288 @@
+"""scripts/test: builds, starts servers, runs the steps of a tier, and counts."""
+
+import argparse
+import fcntl
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.dont_write_bytecode = True
+
+import changed  # noqa: E402
+import reports  # noqa: E402
+import steps  # noqa: E402
+from runner import Outcome, Runner, clock, newest_line, report_of, say  # noqa: E402
+
+WORK = ROOT / ".test"
+# Line coverage of Services/*/Domain and Services/*/Application below which the run fails, in percent.
+COVERAGE_NEEDED = float(os.environ.get("COVERAGE_NEEDED", 80))
+USAGE = """scripts/test                    what tells in some minutes whether a change is right: lint, the tests of all modules,
+                                       money tests and mutations, the journeys on processes, coverage
+       scripts/test --suite            also contract, deployment, faults and containers: what .ci/run runs
+       scripts/test --full             also the long runs, the images of a release and ThreadSanitizer
+       scripts/test --changed [BASE]   lint and what the files reach that differ from BASE (HEAD if not given)
+       scripts/test --only WORD        the steps whose name has this word; with --list, --repeat or a tier, too
+       scripts/test --repeat N         the tests of all modules N times
+       scripts/test --list             the names of all tests, by tier and step
+environment: CONTAINERS=no runs the faults on processes and not in containers; COVERAGE_NEEDED (percent, 80); CI (fewer
+             progress lines, and containers that this machine cannot run are left out by name and do not fail)"""
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="scripts/test", usage=USAGE, add_help=False)
+    parser.add_argument("-h", "--help", action="help")
+    tier = parser.add_mutually_exclusive_group()
+    tier.add_argument("--suite", dest="tier", action="store_const", const="suite", default="default")
+    tier.add_argument("--full", dest="tier", action="store_const", const="full")
+    tier.add_argument("--changed", nargs="?", const="HEAD")
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    if options.repeat < 1:
+        parser.error("--repeat takes a number of at least 1")
+    return options
+
+
+class Run:
+    """One call of scripts/test."""
+
+    def __init__(self, options):
+        self.options, self.phases, self.began = options, [], time.monotonic()
+        self.environment = os.environ | {
+            # Waiting ends when what is waited for happens; only the patience grows on a slow machine.
+            "TRANSFA_TEST_SLOWNESS": os.environ.get("TRANSFA_TEST_SLOWNESS", "3"),
+            "TRANSFA_TEST_SCRATCH": str(WORK / "scratch"),
+            "TRANSFA_TEST_PROFILES": str(WORK / "profiles"),
+        }
+        if options.tier == "full":
+            self.environment["TRANSFA_TEST_LONG"] = "1"
+        by_hand = "CI" not in os.environ
+        self.runner = Runner(WORK / "logs", self.environment, os.cpu_count() or 2, 15 if by_hand else 60, by_hand)
+        self.failed = 0
+
+    # Preparation
+
+    def prepare(self):
+        stop_left_overs()
+        for name in ("profiles", "results", "logs", "scratch"):
+            shutil.rmtree(WORK / name, ignore_errors=True)
+            (WORK / name).mkdir(parents=True)
+        self.phase("build (debug, with coverage)", ["swift", "build", "--build-tests", "--enable-code-coverage"])
+        if (WORK / "servers").exists():
+            subprocess.run([ROOT / "scripts/servers", "destroy", WORK / "servers"], check=False)
+        self.phase("Postgres, Redis and RabbitMQ", [ROOT / "scripts/servers", "start", "--volatile", WORK / "servers"])
+        self.phase("python packages", [ROOT / "scripts/python", WORK / "venv"])
+        self.environment |= server_settings()
+        self.environment["TRANSFA_TEST_PYTHON"] = str(WORK / "venv/bin/python3")
+        binaries = output(["swift", "build", "--show-bin-path"])
+        self.environment["TRANSFA_BINARIES"] = binaries
+        # psql itself: what Debian has in its place starts a Perl first, each of thousands of times.
+        self.environment["PATH"] = f"{self.environment['POSTGRES_PROGRAMS']}:{self.environment['PATH']}"
+        return pathlib.Path(binaries)
+
+    def phase(self, title, command):
+        """Runs one of the commands that everything else needs."""
+        began, log = time.monotonic(), WORK / "logs" / f"{title.split(' ')[0]}.log"
+        say(f"==> {title}")
+        with log.open("w") as file:
+            process = subprocess.Popen([str(word) for word in command], stdout=file, stderr=file, cwd=ROOT)
+        try:
+            self.await_end(process, title, log)
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
+        self.phases.append((title, time.monotonic() - began, process.returncode))
+        if process.returncode:
+            self.failed += 1
+            say(log.read_text(errors="replace")[-6000:])
+            raise SystemExit(f"{title} failed; the whole output is in {log}")
+
+    def await_end(self, process, title, log):
+        began = spoke = time.monotonic()
+        while process.poll() is None:
+            time.sleep(0.05)
+            if time.monotonic() - spoke > self.runner.every:
+                spoke = time.monotonic()
+                newest = newest_line(log)
+                say(f"    ... {title}, {clock(spoke - began)} so far{': ' if newest else ''}{newest}")
+
+    # The steps
+
+    def chosen(self, plan):
+        tiers = steps.TIERS[: steps.TIERS.index(self.options.tier) + 1]
+        chosen = [step for step in plan.steps() if step.tier in tiers]
+        if self.options.repeat > 1:
+            chosen = [step for step in chosen if step in tuple(plan.modules())]
+        if os.environ.get("CONTAINERS") == "no":
+            chosen = [step for step in chosen if not step.hindered]
+        if self.options.only:
+            chosen = [step for step in plan.steps() if any(word in step.title for word in self.options.only)]
+        if self.options.changed:
+            chosen = changed.reached(ROOT, self.options.changed, chosen, say)
+        return chosen
+
+    def run(self):
+        self.plan = plan = steps.Plan(ROOT, self.prepare(), WORK / "venv/bin/python3", self.options.tier == "full")
+        chosen = self.chosen(plan)
+        for turn in range(self.options.repeat):
+            self.runner.run(chosen, f"-{turn + 1}" if turn else "")
+        if not (self.options.only or self.options.changed or self.options.repeat > 1):
+            self.check("every test in one step of one tier", self.unplaced, plan)
+            self.check("coverage", self.coverage)
+
+    def check(self, title, work, *words):
+        began = time.monotonic()
+        problems = work(*words)
+        for problem in problems:
+            say(f"error: {problem}")
+        step = steps.Step(title, "default", ())
+        self.runner.outcomes.append(Outcome(step, time.monotonic() - began, 0, int(not problems), len(problems)))
+
+    def unplaced(self, plan):
+        """Tests that no step runs, or several."""
+        placed = plan.placed(swift_tests(plan.binaries, self.environment))
+        return [f"{test} is in {len(titles)} steps: {', '.join(titles) or 'it never runs'}"
+                for test, titles in placed.items() if len(titles) != 1]
+
+    def coverage(self):
+        merged, profiles = WORK / "all.profdata", sorted((WORK / "profiles").glob("*.profraw"))
+        subprocess.run([toolchain("llvm-profdata"), "merge", "-sparse", "--failure-mode=all", "-o", merged, *profiles],
+                       check=True)
+        tests = next(self.plan.binaries.glob("*PackageTests.xctest"))
+        with (WORK / "coverage.json").open("w") as file:
+            subprocess.run([toolchain("llvm-cov"), "export", "-summary-only", "-instr-profile", merged, tests],
+                           stdout=file, check=True)
+        text, percent = reports.coverage(WORK / "coverage.json")
+        (WORK / "coverage.txt").write_text("\n".join(text) + "\n")
+        say("\n".join(text))
+        return [] if percent >= COVERAGE_NEEDED else [
+            f"domain and application code is covered by {percent:.1f} %, needed are {COVERAGE_NEEDED:g} %"]
+
+    # The end
+
+    def report(self):
+        outcomes = self.runner.outcomes
+        say(f"\n{'phase':<44} {'min:sec':>8} {'core-s':>7}")
+        for title, seconds, code in self.phases:
+            say(f"{title:<44} {clock(seconds):>8} {'':>7}  {'FAILED' if code else 'ok'}")
+        for outcome in outcomes:
+            word = "FAILED" if outcome.failed else "left out" if outcome.obstacle else "ok"
+            say(f"{outcome.step.title:<44} {clock(outcome.seconds):>8} {outcome.core_seconds:>7.0f}  {word}")
+        say(f"{'total':<44} {clock(time.monotonic() - self.began):>8}")
+        slowest = sorted((time for outcome in outcomes for time in self.times(outcome.step)), reverse=True)
+        if slowest:
+            say("\nthe slowest tests")
+            for seconds, test in slowest[:10]:
+                say(f"{seconds:>8.1f} s  {test}")
+        for outcome in outcomes:
+            if outcome.obstacle:
+                say(f"left out: {outcome.step.title}: {outcome.obstacle}")
+        for outcome in outcomes:
+            if outcome.failed:
+                say(f"\n{outcome.step.title} failed:")
+                for line in outcome.words[:12]:
+                    say(f"    {line[:300]}")
+
+
+    @staticmethod
+    def times(step):
+        file = report_of(step).with_suffix(".events") if step.reports else None
+        return reports.times(file, step.width) if file and file.exists() else ()
+
+
+def swift_tests(binaries, environment):
+    runner = next(binaries.glob("*PackageTests.xctest"), None)
+    if runner is None:
+        raise SystemExit("the tests are not built: swift build --build-tests --enable-code-coverage")
+    listed = output([str(runner), "--testing-library", "swift-testing", "--list-tests"],
+                    environment | {"LLVM_PROFILE_FILE": "/dev/null"})
+    return sorted(line for line in listed.splitlines() if "/" in line)
+
+
+def output(command, environment=None):
+    return subprocess.run(command, cwd=ROOT, env=environment, text=True, check=True, stdout=subprocess.PIPE).stdout.strip()
+
+
+def toolchain(name):
+    beside = pathlib.Path(shutil.which("swift")).resolve().parent / name
+    return str(beside if beside.exists() else shutil.which(name))
+
+
+def server_settings():
+    lines = (WORK / "servers/servers.env").read_text().splitlines()
+    pairs = (line.split("=", 1) for line in lines if "=" in line)
+    return {name: value.strip("'") for name, value in pairs}
+
+
+def stop_left_overs():
+    """Of a run that was killed: what it started would disturb this one."""
+    for servers in [*(WORK / "scratch").glob("*/*/pids")]:
+        subprocess.run([ROOT / "scripts/servers", "destroy", servers.parent], check=False)
+
+
+def clean_up(run):
+    run.runner.stop()
+    stop_left_overs()
+    if any(outcome.step.hindered for outcome in run.runner.outcomes):
+        subprocess.run([ROOT / "scripts/compose-test", "--down"], check=False)
+    if (WORK / "servers").exists():
+        subprocess.run([ROOT / "scripts/servers", "destroy", WORK / "servers"], check=False)
+    shutil.rmtree(WORK / "scratch", ignore_errors=True)
+
+
+def take_lock():
+    """One run at a time in this checkout; it goes with this process."""
+    WORK.mkdir(exist_ok=True)
+    lock = (WORK / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise SystemExit("scripts/test: another one runs in this checkout") from None
+    return lock
+
+
+def list_tests(run):
+    """tier <tab> step <tab> test, of all that can be named without being run."""
+    binaries = pathlib.Path(output(["swift", "build", "--show-bin-path"]))
+    plan = steps.Plan(ROOT, binaries, WORK / "venv/bin/python3", True)
+    for line in plan.listed(swift_tests(binaries, os.environ)):
+        say("\t".join(line))
+
+
+def main():
+    options = arguments()
+    run = Run(options)
+    if options.list:
+        return list_tests(run)
+    lock = take_lock()  # noqa: F841
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit(130))
+    ended_well = False
+    try:
+        run.run()
+        ended_well = True
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            say(f"error: {end.code}")
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        clean_up(run)
+        run.report()
+        passed, failed = run.runner.totals()
+        failed += run.failed
+        failed = failed or int(not ended_well)
+        say(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

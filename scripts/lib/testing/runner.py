@@ -1,0 +1,218 @@
+"""Runs steps side by side, as far as the machine bears, and counts what they say."""
+
+import dataclasses
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+import reports
+
+COUNTS = re.compile(r"^(\d+) passed, (\d+) failed$")
+FAILURES = re.compile(r"error:|✘|Fatal error|Crash|FAILED|failed:")
+# Steps may ask for a little more than there is: hardly one takes all that it asks for all the time.
+ROOM = 1.15
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What came of a step."""
+
+    step: object
+    seconds: float
+    core_seconds: float
+    passed: int
+    failed: int
+    # Why it could not do anything, if so.
+    obstacle: str = ""
+    words: tuple = ()
+
+
+class Running:
+    """A step under way, in a session of its own, by which whatever it leaves behind is found."""
+
+    def __init__(self, step, log, environment):
+        self.step, self.log, self.began = step, log, time.monotonic()
+        log.parent.mkdir(parents=True, exist_ok=True)
+        if step.reports:
+            # Of an earlier turn: when this one crashes, it must not be taken for its own.
+            report_of(step).unlink(missing_ok=True)
+        with log.open("w") as output:
+            self.process = subprocess.Popen(step.command, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                                            start_new_session=True, env=environment | dict(step.environment))
+
+    @property
+    def seconds(self):
+        return time.monotonic() - self.began
+
+    def ended(self):
+        """Its exit code and the processor time of it and what it waited for; None while it runs."""
+        pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+        if pid == 0:
+            return None
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        end_session(self.process.pid)
+        return self.process.returncode, usage.ru_utime + usage.ru_stime
+
+    def stop(self, grace):
+        """Asks for its end, so that it can stop what it started, and then insists."""
+        os.kill(self.process.pid, signal.SIGTERM)
+        deadline = time.monotonic() + grace
+        while self.ended() is None:
+            if time.monotonic() > deadline:
+                end_session(self.process.pid)
+                deadline = time.monotonic() + 5
+            time.sleep(0.1)
+
+
+def newest_line(log):
+    """The newest line of a log, for those who wait."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 400))
+        lines = [line for line in file.read().decode(errors="replace").replace("\r", "\n").splitlines() if line.strip()]
+    return lines[-1].strip()[:90] if lines else ""
+
+
+def end_session(session):
+    subprocess.run(["pkill", "-KILL", "-s", str(session)], check=False)
+
+
+class Runner:
+    """Runs a plan to its end."""
+
+    # Seconds that a step has to stop what it started, and one that runs containers.
+    GRACE, GRACE_OF_CONTAINERS = 20, 90
+
+    def __init__(self, logs, environment, cores, every, by_hand):
+        self.logs, self.environment, self.cores = logs, environment, cores
+        # Seconds between two lines that say what runs.
+        self.every = every
+        # Whether a person has asked for steps that this machine may not be able to do.
+        self.by_hand = by_hand
+        self.running, self.outcomes, self.began = [], [], time.monotonic()
+
+    def run(self, steps, suffix=""):
+        waiting, titles = list(steps), {step.title for step in steps}
+        stand_ins = {step.instead: step.title for step in steps if step.instead}
+        spoke = time.monotonic()
+        while waiting or self.running:
+            for step in self.startable(waiting, titles, stand_ins):
+                waiting.remove(step)
+                self.running.append(Running(step, self.logs / f"{step.slug}{suffix}.log", self.environment))
+            time.sleep(0.1)
+            for running in list(self.running):
+                self.look_at(running)
+            waiting = [step for step in waiting if not self.is_needless(step, stand_ins)]
+            if self.running and time.monotonic() - spoke > self.every:
+                spoke = time.monotonic()
+                self.say_what_runs()
+
+    def done(self):
+        return {outcome.step.title: outcome for outcome in self.outcomes}
+
+    def is_needless(self, step, stand_ins):
+        """A stand-in whose step could do its work."""
+        outcome = self.done().get(stand_ins.get(step.title))
+        return outcome is not None and not outcome.obstacle
+
+    def startable(self, waiting, titles, stand_ins):
+        """Those for which there is room, the first of the plan first; what needs the machine alone comes last."""
+        if any(running.step.alone for running in self.running):
+            return []
+        done, ready = self.done(), []
+        for step in waiting:
+            before = set(step.after) & titles | ({stand_ins[step.title]} if step.title in stand_ins else set())
+            if before <= done.keys():
+                ready.append(step)
+        used, chosen = sum(running.step.cores for running in self.running), []
+        for step in ready:
+            idle = not (self.running or chosen)
+            if not step.alone and (idle or used + step.cores <= self.cores * ROOM):
+                chosen.append(step)
+                used += step.cores
+        return chosen or ([] if self.running else ready[:1])
+
+    def look_at(self, running):
+        step = running.step
+        ended = running.ended()
+        if ended is None:
+            if running.seconds < step.minutes * 60:
+                return
+            running.stop(self.grace(step))
+            self.finish(running, 1, 0.0, (f"stopped after {step.minutes} minutes",))
+        else:
+            self.finish(running, *ended)
+
+    def finish(self, running, code, core_seconds, words=()):
+        step = running.step
+        self.running.remove(running)
+        lines = running.log.read_text(errors="replace").splitlines()
+        obstacle = ""
+        if step.hindered and code == step.hindered:
+            obstacle = next((line.removeprefix("no containers: ") for line in reversed(lines) if line.strip()), "no reason")
+        passed, failed = self.counts(step, code, lines, obstacle)
+        if obstacle and self.by_hand:
+            passed, failed, words = 0, 1, (f"it was asked for and cannot be done here: {obstacle}",)
+        elif failed:
+            words = (*words, *failing_lines(lines))
+        self.outcomes.append(Outcome(step, running.seconds, core_seconds, passed, failed, obstacle, words))
+        self.say_outcome(self.outcomes[-1], running.log)
+
+    def counts(self, step, code, lines, obstacle):
+        if obstacle:
+            return 0, 0
+        if step.reports:
+            passed, failed = reports.counts(report_of(step))
+        else:
+            found = COUNTS.match(lines[-1]) if lines else None
+            passed, failed = (int(found[1]), int(found[2])) if found else (int(code == 0), int(code != 0))
+        # A crash after the last report is a failure too, and so is a step that ran nothing.
+        return passed, failed or int(code != 0 or passed == 0)
+
+    # What it says
+
+    def say_outcome(self, outcome, log):
+        text = f"{outcome.passed} passed, {outcome.failed} failed"
+        if outcome.obstacle:
+            text = f"left out: {outcome.obstacle}"
+            if outcome.step.instead:
+                text += f"; {outcome.step.instead} instead"
+        say(f"{clock(time.monotonic() - self.began):>6}  {outcome.step.title}: {text}, {clock(outcome.seconds)}")
+        if outcome.failed:
+            for line in outcome.words[:60]:
+                say(f"        {line[:300]}")
+            say(f"        the whole output is in {log}")
+
+    def say_what_runs(self):
+        for running in self.running:
+            newest = newest_line(running.log)
+            say(f"    ... {running.step.title}, {clock(running.seconds)} so far{': ' if newest else ''}{newest}")
+
+    def stop(self):
+        for running in self.running:
+            running.stop(self.grace(running.step))
+        self.running = []
+
+    def grace(self, step):
+        return self.GRACE_OF_CONTAINERS if step.hindered else self.GRACE
+
+    def totals(self):
+        return sum(outcome.passed for outcome in self.outcomes), sum(outcome.failed for outcome in self.outcomes)
+
+
+def report_of(step):
+    return pathlib.Path(step.command[step.command.index("--xunit-output") + 1])
+
+
+def failing_lines(lines):
+    return tuple(line for line in lines if FAILURES.search(line))[:60] or tuple(lines[-40:])
+
+
+def clock(seconds):
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def say(line):
+    print(line, flush=True)
