@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 
 import changed  # noqa: E402
 import steps  # noqa: E402
-from runner import Runner  # noqa: E402
+from runner import Runner, Running, end_left_sessions, start_time  # noqa: E402
 
 REPORT = ('<testsuites><testsuite><testcase classname="S" name="a()"/><testcase classname="S" name="b()"><skipped/></testcase>'
           '<testcase classname="S" name="c()">{}</testcase></testsuite></testsuites>')
@@ -63,6 +63,24 @@ def a_step_that_hangs_is_ended_with_all_it_started():
     done = run(began)
     assert counted(done["hangs"]) == (0, 1) and "stopped after" in done["hangs"].words[0], done
     assert not subprocess.run(["pgrep", "-fx", "sleep 1000"], capture_output=True, check=False).stdout
+
+
+def steps_of_a_killed_run_are_ended():
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        log = work / "logs" / "left.log"
+        left = Running(step("left", "trap '' TERM; sleep 1001 & wait; wait"), log, dict(os.environ))
+        pid, started = left.process.pid, start_time(left.process.pid)
+        (work / "sessions" / "of-another").write_text("1 12345")
+        end_left_sessions(work, 1)
+        assert start_time(pid) != started and not list((work / "sessions").iterdir())
+        left.process.wait()
+    assert not subprocess.run(["pgrep", "-fx", "sleep 1001"], capture_output=True, check=False).stdout
+
+
+def what_must_not_be_said_fails():
+    done = run(step("raced", "echo WARNING: a race; echo 3 passed, 0 failed", forbidden="WARNING: a race"))
+    assert counted(done["raced"]) == (3, 1), done
 
 
 def an_obstacle_is_named_and_its_stand_in_runs():
@@ -136,7 +154,8 @@ def a_test_that_no_step_runs_is_found():
 
 
 TESTS = [counts_of_the_last_line, reports_are_counted_and_nothing_is_no_success,
-         a_step_that_hangs_is_ended_with_all_it_started, an_obstacle_is_named_and_its_stand_in_runs,
+         a_step_that_hangs_is_ended_with_all_it_started, steps_of_a_killed_run_are_ended, what_must_not_be_said_fails,
+         an_obstacle_is_named_and_its_stand_in_runs,
          nothing_runs_beside_what_measures_time, steps_wait_for_others_and_for_room, a_change_reaches_what_depends_on_it,
          moved_deleted_and_new_files_differ, a_test_that_no_step_runs_is_found]
 

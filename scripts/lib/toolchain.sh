@@ -30,14 +30,3 @@ provide_binaries() {
     fi
     export LLVM_PROFILE_FILE=${LLVM_PROFILE_FILE:-/dev/null}
 }
-
-# toolchain_tool <name>: a tool that comes with the compiler, such as llvm-cov.
-toolchain_tool() {
-    local beside
-    beside="$(dirname "$(readlink -f "$(command -v swift)")")/$1"
-    if [[ -x $beside ]]; then
-        printf '%s' "$beside"
-    else
-        command -v "$1" || fail "$1 is missing beside the Swift compiler"
-    fi
-}

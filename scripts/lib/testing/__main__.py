@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 import changed  # noqa: E402
 import reports  # noqa: E402
 import steps  # noqa: E402
-from runner import Outcome, Runner, clock, newest_line, report_of, say  # noqa: E402
+from runner import Outcome, Runner, clock, end_left_sessions, newest_line, report_of, say  # noqa: E402
 
 WORK = ROOT / ".test"
 # Line coverage of Services/*/Domain and Services/*/Application below which the run fails, in percent.
@@ -140,7 +140,10 @@ class Run:
 
     def check(self, title, work, *words):
         began = time.monotonic()
-        problems = work(*words)
+        try:
+            problems = work(*words)
+        except subprocess.CalledProcessError as error:
+            problems = [f"{error.cmd[0]} ended with {error.returncode}"]
         for problem in problems:
             say(f"error: {problem}")
         step = steps.Step(title, "default", ())
@@ -191,7 +194,6 @@ class Run:
                 for line in outcome.words[:12]:
                     say(f"    {line[:300]}")
 
-
     @staticmethod
     def times(step):
         file = report_of(step).with_suffix(".events") if step.reports else None
@@ -224,14 +226,16 @@ def server_settings():
 
 def stop_left_overs():
     """Of a run that was killed: what it started would disturb this one."""
+    end_left_sessions(WORK, Runner.GRACE_OF_CONTAINERS)
     for servers in [*(WORK / "scratch").glob("*/*/pids")]:
         subprocess.run([ROOT / "scripts/servers", "destroy", servers.parent], check=False)
 
 
 def clean_up(run):
+    has_containers = run.runner.began_any(lambda step: step.hindered)
     run.runner.stop()
     stop_left_overs()
-    if any(outcome.step.hindered for outcome in run.runner.outcomes):
+    if has_containers:
         subprocess.run([ROOT / "scripts/compose-test", "--down"], check=False)
     if (WORK / "servers").exists():
         subprocess.run([ROOT / "scripts/servers", "destroy", WORK / "servers"], check=False)

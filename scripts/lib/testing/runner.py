@@ -14,6 +14,8 @@ COUNTS = re.compile(r"^(\d+) passed, (\d+) failed$")
 FAILURES = re.compile(r"error:|✘|Fatal error|Crash|FAILED|failed:")
 # Steps may ask for a little more than there is: hardly one takes all that it asks for all the time.
 ROOM = 1.15
+# The folder with a record of each step that runs, beside the logs: a run that is killed leaves them.
+SESSIONS = "sessions"
 
 
 @dataclasses.dataclass
@@ -35,13 +37,16 @@ class Running:
 
     def __init__(self, step, log, environment):
         self.step, self.log, self.began = step, log, time.monotonic()
-        log.parent.mkdir(parents=True, exist_ok=True)
+        self.record = log.parent.parent / SESSIONS / step.slug
+        for folder in (log.parent, self.record.parent):
+            folder.mkdir(parents=True, exist_ok=True)
         if step.reports:
             # Of an earlier turn: when this one crashes, it must not be taken for its own.
             report_of(step).unlink(missing_ok=True)
         with log.open("w") as output:
             self.process = subprocess.Popen(step.command, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                                             start_new_session=True, env=environment | dict(step.environment))
+        self.record.write_text(f"{self.process.pid} {start_time(self.process.pid)}")
 
     @property
     def seconds(self):
@@ -54,6 +59,7 @@ class Running:
             return None
         self.process.returncode = os.waitstatus_to_exitcode(status)
         end_session(self.process.pid)
+        self.record.unlink(missing_ok=True)
         return self.process.returncode, usage.ru_utime + usage.ru_stime
 
     def stop(self, grace):
@@ -77,6 +83,30 @@ def newest_line(log):
 
 def end_session(session):
     subprocess.run(["pkill", "-KILL", "-s", str(session)], check=False)
+
+
+def start_time(pid):
+    """When the kernel started a process, in its ticks; None when there is none, or nobody has collected it."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if fields[0] == "Z" else fields[19]
+
+
+def end_left_sessions(work, grace):
+    """Ends the steps of a run that was killed: asks, so that each can stop what it started, and then insists."""
+    for record in (work / SESSIONS).glob("*"):
+        pid, started = record.read_text().split()
+        if start_time(pid) == started:
+            os.kill(int(pid), signal.SIGTERM)
+            deadline = time.monotonic() + grace
+            while start_time(pid) == started and time.monotonic() < deadline:
+                time.sleep(0.1)
+        # Its number is nobody else's as long as one of the session lives; another leader means that none does.
+        if start_time(pid) in (started, None):
+            end_session(pid)
+        record.unlink()
 
 
 class Runner:
@@ -168,6 +198,8 @@ class Runner:
         else:
             found = COUNTS.match(lines[-1]) if lines else None
             passed, failed = (int(found[1]), int(found[2])) if found else (int(code == 0), int(code != 0))
+        if step.forbidden and any(step.forbidden in line for line in lines):
+            failed += 1
         # A crash after the last report is a failure too, and so is a step that ran nothing.
         return passed, failed or int(code != 0 or passed == 0)
 
@@ -189,6 +221,10 @@ class Runner:
         for running in self.running:
             newest = newest_line(running.log)
             say(f"    ... {running.step.title}, {clock(running.seconds)} so far{': ' if newest else ''}{newest}")
+
+    def began_any(self, is_meant):
+        """Whether a step was begun that is meant."""
+        return any(is_meant(one.step) for one in (*self.running, *self.outcomes))
 
     def stop(self):
         for running in self.running:
