@@ -1,5 +1,6 @@
 """Runs steps side by side, as far as the machine bears, and counts what they say."""
 
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -81,17 +82,38 @@ def newest_line(log):
     return lines[-1].strip()[:90] if lines else ""
 
 
-def end_session(session):
-    subprocess.run(["pkill", "-KILL", "-s", str(session)], check=False)
+def end_session(session, patience=30):
+    """Kills all that belongs to a session, and returns when none of it is left: a signal takes a moment to arrive."""
+    deadline = time.monotonic() + patience
+    while left := members(session):
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if time.monotonic() > deadline:
+            say(f"error: processes cannot be ended: {left}")
+            return
+        time.sleep(0.02)
+
+
+def members(session):
+    """The processes of a session that live."""
+    numbers = (int(entry) for entry in os.listdir("/proc") if entry.isdigit())
+    return [pid for pid in numbers if (fields := stat_of(pid)) and fields[3] == str(session)]
 
 
 def start_time(pid):
-    """When the kernel started a process, in its ticks; None when there is none, or nobody has collected it."""
+    """When the kernel started a process, in its ticks; None when there is none that lives."""
+    fields = stat_of(pid)
+    return fields[19] if fields else None
+
+
+def stat_of(pid):
+    """What the kernel says of a process, from field 3 on; None when there is none, or nobody has collected it."""
     try:
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    return None if fields[0] == "Z" else fields[19]
+    return None if fields[0] in "ZX" else fields
 
 
 def end_left_sessions(work, grace):
@@ -99,7 +121,8 @@ def end_left_sessions(work, grace):
     for record in (work / SESSIONS).glob("*"):
         pid, started = record.read_text().split()
         if start_time(pid) == started:
-            os.kill(int(pid), signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGTERM)
             deadline = time.monotonic() + grace
             while start_time(pid) == started and time.monotonic() < deadline:
                 time.sleep(0.1)
@@ -153,7 +176,7 @@ class Runner:
             return []
         done, ready = self.done(), []
         for step in waiting:
-            before = set(step.after) & titles | ({stand_ins[step.title]} if step.title in stand_ins else set())
+            before = {*step.after, *step.needs} & titles | ({stand_ins[step.title]} if step.title in stand_ins else set())
             if before <= done.keys():
                 ready.append(step)
         used, chosen = sum(running.step.cores for running in self.running), []
