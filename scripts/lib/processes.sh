@@ -28,13 +28,35 @@ running_pid() {
     printf '%s' "$pid"
 }
 
+# One start at a time per user: from choosing ports until the servers listen on them, or are known by their files. The turn
+# ends with end_turn_to_start, or with the script.
+take_turn_to_start() {
+    exec 9>"${TMPDIR:-/tmp}/transfa-servers-$EUID.lock"
+    flock -w 600 9 || fail "another script has been starting servers for ten minutes"
+}
+
+end_turn_to_start() {
+    exec 9>&-
+}
+
+# A process that stays must hold nothing of its starter but what it is given: neither a lock nor the end of a pipe.
+close_inherited() {
+    local fd
+    for fd in /proc/self/fd/*; do
+        fd=${fd##*/}
+        ((fd <= 2)) || exec {fd}>&-
+    done
+}
+
 # start_process <pidfile> <log> <command...>: starts a process in a session of its own.
 start_process() {
     local pidfile=$1 log=$2
     shift 2
     mkdir -p "$(dirname "$pidfile")" "$(dirname "$log")"
-    # 9 is the lock of whoever starts servers; a server must not hold it.
-    setsid "$@" </dev/null >>"$log" 2>&1 9>&- &
+    (
+        close_inherited
+        exec setsid "$@" </dev/null >>"$log" 2>&1
+    ) &
     local pid=$!
     disown "$pid"
     record_process "$pidfile" "$pid" || return 1

@@ -115,12 +115,24 @@ stop_epmd() {
     stop_process "$1/pids/epmd" TERM 5
 }
 
+# in_url <path>: a path as it stands in a URL, whatever characters its folders have.
+in_url() {
+    local LC_ALL=C path=$1 index character
+    for ((index = 0; index < ${#path}; index++)); do
+        character=${path:index:1}
+        case $character in
+            [A-Za-z0-9/._~-]) printf '%s' "$character" ;;
+            *) printf '%%%02X' "'$character" ;;
+        esac
+    done
+}
+
 rabbitmq_environment() {
     local dir=$1 password
     password=$(<"$dir/secrets/rabbitmq")
     printf "TRANSFA_TEST_RABBITMQ_URL='amqp://transfa:%s@127.0.0.1:%s/%%2F'\n" "$password" "$(<"$dir/ports/amqp")"
     printf "TRANSFA_TEST_RABBITMQ_TLS_URL='amqps://transfa:%s@localhost:%s/%%2F?cacertfile=%s'\n" \
-        "$password" "$(<"$dir/ports/amqps")" "$dir/tls/ca.pem"
+        "$password" "$(<"$dir/ports/amqps")" "$(in_url "$dir/tls/ca.pem")"
     printf "TRANSFA_TEST_RABBITMQ_MANAGEMENT_URL='http://transfa:%s@127.0.0.1:%s'\n" \
         "$password" "$(<"$dir/ports/management")"
     printf "TRANSFA_TEST_RABBITMQCTL='%s'\n" "$dir/rabbitmqctl"

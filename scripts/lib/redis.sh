@@ -11,7 +11,7 @@ start_redis() {
     cat >"$home/redis.conf" <<SETTINGS
 bind 127.0.0.1
 port $port
-dir $home
+dir "$home"
 daemonize no
 databases 512
 save ""
