@@ -105,7 +105,8 @@ struct ScheduleTests {
                 FROM generate_series(1, 80001) n
                 """
             )
-            try await kit.execute("ANALYZE jobs, idempotency_keys")
+            // Only an owner may: for anybody else it is a warning, and the server goes on without statistics.
+            try await kit.database.psql("ANALYZE jobs, idempotency_keys")
             for (index, statement) in [
                 ("jobs_finished", Housekeeping.oldJobs(.init())),
                 ("idempotency_keys_age", Housekeeping.oldKeys(.init())),
