@@ -59,6 +59,11 @@ final class WebhookReceiver: Sendable {
 
     fileprivate func take(_ request: Request) async throws -> Response {
         let body = try await request.body.collect(upTo: 1024 * 1024)
+        // Before anybody hears of the request, who could change the answer.
+        let fails = self.failures.withLock { left in
+            defer { left = max(0, left - 1) }
+            return left > 0
+        }
         let name = HTTPField.Name("x-anchor-signature")
         self.continuation.yield(
             ReceivedWebhook(
@@ -67,10 +72,6 @@ final class WebhookReceiver: Sendable {
                 isPacked: request.headers[.contentEncoding] == "gzip"
             )
         )
-        let fails = self.failures.withLock { left in
-            defer { left = max(0, left - 1) }
-            return left > 0
-        }
         return Response(status: fails ? .internalServerError : .ok)
     }
 
