@@ -67,23 +67,23 @@ def templates(steps):
 def create(prefix="ledger"):
     """A fresh database with all of the chain, copied from the newest template that fits. Returns its name."""
     steps = chain()
-    keep_template(len(steps))
+    if not MUTATED:
+        keep_template(steps)
     name = f"{prefix}_{os.getpid()}_{len(_made)}_{uuid.uuid4().hex[:6]}"
     _made.append(name)
     _make(name, steps)
     return name
 
 
-def keep_template(count):
-    """Makes the template of the first steps, unless it is there or most of them are a mutation's own."""
-    steps = chain()
-    wanted = templates(steps)[count - 1]
+def keep_template(steps):
+    """Makes the template of these steps, unless it is there."""
+    wanted = templates(steps)[-1]
     with admin() as c:
         have = _databases(c, [wanted])
-    if have or (MUTATED and count == len(steps)):
+    if have:
         return
     name = f"{wanted}_{uuid.uuid4().hex[:6]}"
-    _make(name, steps[:count])
+    _make(name, steps)
     with admin() as c:
         try:
             c.execute(f'ALTER DATABASE "{name}" RENAME TO "{wanted}"')
