@@ -5,9 +5,11 @@ import contextlib
 import io
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/lib/testing"))
@@ -32,6 +34,15 @@ def run(*chosen, by_hand=False, cores=2):
         runner.GRACE = 1
         runner.run(chosen)
         return {outcome.step.title: outcome for outcome in runner.outcomes}
+
+
+def a_time_of_its_own():
+    """Seconds to sleep that nobody else sleeps: another clone may run these tests at the same moment."""
+    return f"{random.randrange(10**6, 10**9)}"
+
+
+def sleepers(seconds):
+    return subprocess.run(["pgrep", "-fax", f"sleep {seconds}"], capture_output=True, text=True, check=False).stdout
 
 
 def counted(outcome):
@@ -59,23 +70,26 @@ def reports_are_counted_and_nothing_is_no_success():
 
 
 def a_step_that_hangs_is_ended_with_all_it_started():
-    began = steps.Step("hangs", "default", ("bash", "-c", "sleep 1000 & trap '' TERM; wait; wait"), minutes=0.01)
+    long_time = a_time_of_its_own()
+    began = steps.Step("hangs", "default", ("bash", "-c", f"sleep {long_time} & trap '' TERM; wait; wait"), minutes=0.01)
     done = run(began)
     assert counted(done["hangs"]) == (0, 1) and "stopped after" in done["hangs"].words[0], done
-    assert not subprocess.run(["pgrep", "-fx", "sleep 1000"], capture_output=True, check=False).stdout
+    assert not sleepers(long_time), sleepers(long_time)
 
 
 def steps_of_a_killed_run_are_ended():
+    long_time = a_time_of_its_own()
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         log = work / "logs" / "left.log"
-        left = Running(step("left", "trap '' TERM; sleep 1001 & wait; wait"), log, dict(os.environ))
+        left = Running(step("left", f"trap '' TERM; sleep {long_time} & wait; wait"), log, dict(os.environ))
         pid, started = left.process.pid, start_time(left.process.pid)
         (work / "sessions" / "of-another").write_text("1 12345")
         end_left_sessions(work, 1)
-        assert start_time(pid) != started and not list((work / "sessions").iterdir())
+        assert start_time(pid) != started, f"{pid} lives"
+        assert not list((work / "sessions").iterdir())
         left.process.wait()
-    assert not subprocess.run(["pgrep", "-fx", "sleep 1001"], capture_output=True, check=False).stdout
+    assert not sleepers(long_time), sleepers(long_time)
 
 
 def what_must_not_be_said_fails():
@@ -147,6 +161,36 @@ def moved_deleted_and_new_files_differ():
             raise AssertionError("a commit that does not exist was taken")
 
 
+def steps_are_chosen_by_tier_and_word():
+    plan = steps.Plan(ROOT, "/nowhere", "/nowhere", False)
+
+    def titles(*words, **more):
+        return {step.title for step in plan.chosen(*words, **more)}
+    assert titles("default") < titles("suite") < titles("full")
+    assert titles("default", ["AMQP"]) == {"tests of AMQP"}
+    assert titles("full", ["AMQP"]) == {"tests of AMQP", "AMQP under ThreadSanitizer", steps.SANITIZER_BUILD}
+    assert titles("default", ["contract"]) == {steps.CONTRACT, "contracts of the events"}
+    assert titles("default", is_repeated=True) == {step.title for step in plan.modules()}
+    assert titles("suite", [steps.CONTAINERS]) == {steps.CONTAINERS, steps.IMAGES}
+    assert not titles("suite", [steps.CONTAINERS], containers=False) and not titles("default", ["no such"])
+
+
+def servers_start_in_any_folder_and_hold_nothing_of_their_starter():
+    with tempfile.TemporaryDirectory(prefix="a folder with spaces & more ") as folder, \
+            tempfile.TemporaryDirectory() as elsewhere:
+        servers, lock = f"{folder}/its servers", f"{elsewhere}/lock"
+        run_it = [str(ROOT / "scripts/servers")]
+        try:
+            # Whoever starts servers under a lock of his own has it back when they run.
+            subprocess.run(["flock", lock, *run_it, "start", "--volatile", servers], check=True, capture_output=True,
+                           timeout=300)
+            subprocess.run(["flock", "-n", lock, "true"], check=True)
+            settings = pathlib.Path(servers, "servers.env").read_text()
+            assert f"?cacertfile={urllib.parse.quote(servers)}/tls/ca.pem'" in settings, settings
+        finally:
+            subprocess.run([*run_it, "destroy", servers], check=False, capture_output=True)
+
+
 def a_test_that_no_step_runs_is_found():
     plan = steps.Plan(ROOT, "/nowhere", "/nowhere", False)
     placed = plan.placed(["SystemTests.Journeys/PaymentTests/pay()", "SystemTests.Nowhere/lost()", "AMQPTests.AdminTests/x()"])
@@ -157,7 +201,8 @@ TESTS = [counts_of_the_last_line, reports_are_counted_and_nothing_is_no_success,
          a_step_that_hangs_is_ended_with_all_it_started, steps_of_a_killed_run_are_ended, what_must_not_be_said_fails,
          an_obstacle_is_named_and_its_stand_in_runs,
          nothing_runs_beside_what_measures_time, steps_wait_for_others_and_for_room, a_change_reaches_what_depends_on_it,
-         moved_deleted_and_new_files_differ, a_test_that_no_step_runs_is_found]
+         moved_deleted_and_new_files_differ, steps_are_chosen_by_tier_and_word,
+         servers_start_in_any_folder_and_hold_nothing_of_their_starter, a_test_that_no_step_runs_is_found]
 
 
 def main():

@@ -27,7 +27,8 @@ USAGE = """scripts/test                    what tells in some minutes whether a 
        scripts/test --suite            also contract, deployment, faults and containers: what .ci/run runs
        scripts/test --full             also the long runs, the images of a release and ThreadSanitizer
        scripts/test --changed [BASE]   lint and what the files reach that differ from BASE (HEAD if not given)
-       scripts/test --only WORD        the steps whose name has this word; with --list, --repeat or a tier, too
+       scripts/test --only WORD        the steps of the default tier and the suite whose name has this word; with --full also
+                                       its own; with --repeat those of modules
        scripts/test --repeat N         the tests of all modules N times
        scripts/test --list             the names of all tests, by tier and step
 environment: CONTAINERS=no runs the faults on processes and not in containers; COVERAGE_NEEDED (percent, 80); CI (fewer
@@ -47,6 +48,8 @@ def arguments():
     options = parser.parse_args()
     if options.repeat < 1:
         parser.error("--repeat takes a number of at least 1")
+    if not chosen_steps(steps.Plan(ROOT, "", "", False), options):
+        parser.error(f"no step has a name with {' or '.join(options.only)}; scripts/test --list names them all")
     return options
 
 
@@ -75,8 +78,6 @@ class Run:
             shutil.rmtree(WORK / name, ignore_errors=True)
             (WORK / name).mkdir(parents=True)
         self.phase("build (debug, with coverage)", ["swift", "build", "--build-tests", "--enable-code-coverage"])
-        if (WORK / "servers").exists():
-            subprocess.run([ROOT / "scripts/servers", "destroy", WORK / "servers"], check=False)
         self.phase("Postgres, Redis and RabbitMQ", [ROOT / "scripts/servers", "start", "--volatile", WORK / "servers"])
         self.phase("python packages", [ROOT / "scripts/python", WORK / "venv"])
         self.environment |= server_settings()
@@ -116,22 +117,11 @@ class Run:
 
     # The steps
 
-    def chosen(self, plan):
-        tiers = steps.TIERS[: steps.TIERS.index(self.options.tier) + 1]
-        chosen = [step for step in plan.steps() if step.tier in tiers]
-        if self.options.repeat > 1:
-            chosen = [step for step in chosen if step in tuple(plan.modules())]
-        if os.environ.get("CONTAINERS") == "no":
-            chosen = [step for step in chosen if not step.hindered]
-        if self.options.only:
-            chosen = [step for step in plan.steps() if any(word in step.title for word in self.options.only)]
-        if self.options.changed:
-            chosen = changed.reached(ROOT, self.options.changed, chosen, say)
-        return chosen
-
     def run(self):
         self.plan = plan = steps.Plan(ROOT, self.prepare(), WORK / "venv/bin/python3", self.options.tier == "full")
-        chosen = self.chosen(plan)
+        chosen = chosen_steps(plan, self.options)
+        if self.options.changed:
+            chosen = changed.reached(ROOT, self.options.changed, chosen, say)
         for turn in range(self.options.repeat):
             self.runner.run(chosen, f"-{turn + 1}" if turn else "")
         if not (self.options.only or self.options.changed or self.options.repeat > 1):
@@ -200,6 +190,11 @@ class Run:
         return reports.times(file, step.width) if file and file.exists() else ()
 
 
+def chosen_steps(plan, options):
+    containers = os.environ.get("CONTAINERS") != "no"
+    return plan.chosen(options.tier, options.only, options.repeat > 1, containers)
+
+
 def swift_tests(binaries, environment):
     runner = next(binaries.glob("*PackageTests.xctest"), None)
     if runner is None:
@@ -227,8 +222,10 @@ def server_settings():
 def stop_left_overs():
     """Of a run that was killed: what it started would disturb this one."""
     end_left_sessions(WORK, Runner.GRACE_OF_CONTAINERS)
-    for servers in [*(WORK / "scratch").glob("*/*/pids")]:
-        subprocess.run([ROOT / "scripts/servers", "destroy", servers.parent], check=False)
+    for pids in [WORK / "servers/pids", *(WORK / "scratch").glob("*/*/pids")]:
+        # Others than servers keep the numbers of their processes in such a folder too.
+        if pids.exists() and (pids.parent / "ports").exists():
+            subprocess.run([ROOT / "scripts/servers", "destroy", pids.parent], check=False)
 
 
 def clean_up(run):
@@ -237,8 +234,6 @@ def clean_up(run):
     stop_left_overs()
     if has_containers:
         subprocess.run([ROOT / "scripts/compose-test", "--down"], check=False)
-    if (WORK / "servers").exists():
-        subprocess.run([ROOT / "scripts/servers", "destroy", WORK / "servers"], check=False)
     shutil.rmtree(WORK / "scratch", ignore_errors=True)
 
 

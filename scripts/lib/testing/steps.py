@@ -36,8 +36,9 @@ class Step:
     cores: float = 1.0
     # Whether times are measured in it: nothing runs beside it.
     alone: bool = False
-    # Titles of steps whose end it waits for.
+    # Titles of steps whose end it waits for where they run, and of those that make what it uses: they run with it.
     after: tuple = ()
+    needs: tuple = ()
     # The test target of Package.swift whose modules it reaches, for --changed.
     target: str = ""
     # What else it depends on: paths, and folders that end with a slash.
@@ -68,6 +69,19 @@ class Plan:
 
     def steps(self):
         return (*self.modules(), *self.money(), *self.system(), *self.checks(), *self.containers(), *self.long_runs())
+
+    def chosen(self, tier, words=(), is_repeated=False, containers=True):
+        """The steps of a run: of a tier and those below it; with words those alone whose title has one, of the suite too."""
+        highest = "suite" if words and tier == "default" else tier
+        tiers = TIERS[: TIERS.index(highest) + 1]
+        able = [step for step in self.steps() if step.tier in tiers and (containers or not step.hindered)]
+        if is_repeated:
+            able = [step for step in able if step in tuple(self.modules())]
+        if not words:
+            return able
+        named = [step for step in able if any(word in step.title for word in words)]
+        needed = {title for step in named for title in step.needs}
+        return [step for step in able if step in named or step.title in needed]
 
     def placed(self, tests):
         """The titles of the steps that run each of these Swift tests, the sanitizer left out."""
@@ -165,7 +179,7 @@ class Plan:
         yield self.script(IMAGES, "suite", "compose-test", "--images", environment=built, hindered=NO_ENGINE, minutes=30,
                           files=files)
         yield self.script(CONTAINERS, "suite", "compose-test", "transaction", environment=(*built, *faults), alone=True,
-                          after=(IMAGES,), hindered=NO_ENGINE, instead=FAULTS_ON_PROCESSES, minutes=40, files=files)
+                          needs=(IMAGES,), hindered=NO_ENGINE, instead=FAULTS_ON_PROCESSES, minutes=40, files=files)
 
     def long_runs(self):
         yield self.script("containers of a release", "full", "compose-test", "--release",
@@ -182,7 +196,7 @@ class Plan:
         """Everything runs several times slower: more patience, fewer tests at once, and no long fault runs."""
         options = f"halt_on_error=0 exitcode=66 suppressions={self.root}/scripts/lib/thread-sanitizer/suppressions.txt"
         tests = self.swift(f"sanitized-{module}", f"{module} under ThreadSanitizer", "full",
-                           ("--filter", f"^{module}Tests\\."), 4, after=(SANITIZER_BUILD,), cores=2, minutes=90)
+                           ("--filter", f"^{module}Tests\\."), 4, needs=(SANITIZER_BUILD,), cores=2, minutes=90)
         environment = (("TRANSFA_TEST_LONG", ""), ("TRANSFA_TEST_SLOWNESS", "5"), ("TSAN_OPTIONS", options))
         command = (tests.command[0], str(self.work / "sanitized"), *tests.command[2:])
         return dataclasses.replace(tests, command=command, environment=environment, forbidden="WARNING: ThreadSanitizer")
