@@ -90,6 +90,8 @@ public final class PostgresClient: Sendable {
 
     /// Opens a connection of its own for `body` and closes it afterwards: for session locks and settings.
     ///
+    /// Its locks are free when this returns; by the end of the connection alone they would be when the server notices.
+    ///
     /// - Throws: `PostgresError` when it cannot connect, and whatever `body` throws.
     @discardableResult
     public func withSession<Value>(
@@ -99,16 +101,24 @@ public final class PostgresClient: Sendable {
         let loop = self.loops[0]
         let wire = try await connector.connect(on: loop)
         async let end = wire.serve()
+        let connection = PostgresConnection(lease: Lease(wire))
         do {
-            let value = try await body(PostgresConnection(lease: Lease(wire)))
+            let value = try await body(connection)
+            await Self.unlock(connection)
             wire.close()
             _ = await end
             return value
         } catch {
+            await Self.unlock(connection)
             wire.close()
             _ = await end
             throw error
         }
+    }
+
+    /// A connection that is lost, or a task that is cancelled, leaves it to the end of the connection.
+    private static func unlock(_ connection: PostgresConnection) async {
+        if !Task.isCancelled { _ = try? await connection.query("SELECT pg_advisory_unlock_all()") }
     }
 
     /// Returns a connection to the pool without an open transaction, or ends it.

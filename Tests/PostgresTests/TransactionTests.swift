@@ -284,6 +284,22 @@ import Testing
         }
     }
 
+    @Test("a lock of a session is free when the session is over, and not only when the server notices its end")
+    func sessionLocks() async throws {
+        try await self.withTable { client in
+            for turn in 0..<200 {
+                let isLocked = try? await client.withSession { session in
+                    let isLocked = try await session.query("SELECT pg_try_advisory_lock(7)")[0].decode(Bool.self)
+                    #expect(isLocked, "turn \(turn)")
+                    // Also one that ends with an error.
+                    if turn.isMultiple(of: 2) { throw Refused(reason: turn) }
+                    return isLocked
+                }
+                #expect(isLocked == (turn.isMultiple(of: 2) ? nil : true))
+            }
+        }
+    }
+
     @Test("a statement that is acknowledged runs to its end when its task is cancelled")
     func acknowledgedStatementOfCancelledTask() async throws {
         try await self.withTable([]) { client in
