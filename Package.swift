@@ -18,9 +18,7 @@ let strict: [SwiftSetting] = wrapper + [.strictMemorySafety()]
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
-let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let swiftCrypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
@@ -57,7 +55,7 @@ func shared(_ name: String, _ dependencies: [Target.Dependency], settings: [Swif
 func service(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Target] {
     let own: [Target.Dependency] = [
         "ServiceKit", "Primitives", "Messaging", "Postgres", "Redis", "Sealing", contracts, hummingbird,
-        asyncHTTPClient, httpTypes, logging, configuration, lifecycle, crypto,
+        asyncHTTPClient, httpTypes, logging, configuration, lifecycle, "Cryptography",
     ]
     let page: [Resource] = name == "Console" ? [.copy("Page")] : []
     return library(name, own + dependencies, resources: [.copy("Migrations")] + page)
@@ -127,9 +125,16 @@ let layers: [Target] = [
     .systemLibrary(name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"])]),
     .systemLibrary(name: "CHaru", path: "Shared/CHaru", providers: [.apt(["libhpdf-dev"])]),
     .systemLibrary(name: "CQRencode", path: "Shared/CQRencode", providers: [.apt(["libqrencode-dev", "zlib1g-dev"])]),
+    .systemLibrary(
+        name: "COpenSSL",
+        path: "Shared/COpenSSL",
+        pkgConfig: "libcrypto",
+        providers: [.apt(["libssl-dev"])]
+    ),
     // 1: threads, values, a peer that is away for a moment
     shared("EventLoops", ["CLinux"], settings: wrapper),
-    shared("Primitives", [crypto]),
+    shared("Cryptography", ["COpenSSL"], settings: wrapper),
+    shared("Primitives", ["Cryptography"]),
     shared("ImageFiles", []),
     shared("HTTPReach", [asyncHTTPClient, nioCore, nioPosix]),
     // 2: the three clients, and what people keep
@@ -142,35 +147,38 @@ let layers: [Target] = [
     // 4: events and jobs
     shared(
         "Messaging",
-        [contracts, "Primitives", "Postgres", "AMQP", "EventLoops", logging, lifecycle, metrics, crypto, collections]
+        [
+            contracts, "Primitives", "Postgres", "AMQP", "EventLoops", logging, lifecycle, metrics, "Cryptography",
+            collections,
+        ]
     ),
     // 5: what every service is made of, and the document of the events
     shared("ContractGate", [contracts, "Messaging"]),
-    shared("Sealing", ["EventLoops", "Primitives", crypto, cryptoExtras]),
+    shared("Sealing", ["EventLoops", "Primitives", "Cryptography"]),
     shared("AnchorClient", ["HTTPReach", "Primitives", asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
-    shared("ObjectStorage", ["HTTPReach", "Primitives", asyncHTTPClient, crypto, nioCore, nioHTTP1, nioPosix]),
+    shared("ObjectStorage", ["HTTPReach", "Primitives", asyncHTTPClient, "Cryptography", nioCore, nioHTTP1, nioPosix]),
     shared(
         "ServiceKit",
         [
             "HTTPReach", "ImageFiles", "ObjectStorage", contracts, "Primitives", "Postgres", "AMQP", "Redis",
-            "EventLoops", "Messaging", "Sealing", hummingbird, asyncHTTPClient, jwtKit, crypto, lifecycle, unixSignals,
+            "EventLoops", "Messaging", "Sealing", hummingbird, asyncHTTPClient, "Cryptography", lifecycle, unixSignals,
             configuration, logging, metrics, httpTypes, nioCore, collections,
         ]
     ),
     // A suite of processes, for development and tests
-    shared("DevSuite", [contracts, "EventLoops", "Primitives", crypto]),
+    shared("DevSuite", [contracts, "EventLoops", "Primitives", "Cryptography"]),
 ]
 
 // MARK: Services
 
 let services: [Target] =
-    service("Auth", [jwtKit])
+    service("Auth")
     + service("Customer", ["AnchorClient", "QRCode", "ImageFiles", "ObjectStorage"])
     + service("Account", ["AnchorClient"])
     + service(
         "Transaction",
         [
-            "AnchorClient", "Documents", "EventLoops", "ImageFiles", "ObjectStorage", "QRCode", jwtKit, metrics,
+            "AnchorClient", "Documents", "EventLoops", "ImageFiles", "ObjectStorage", "QRCode", metrics,
             nioCore,
         ]
     )
@@ -184,8 +192,9 @@ let sandbox: [Target] =
     library(
         "Sandbox",
         [
-            "HTTPReach", "Primitives", hummingbird, hummingbirdCore, hummingbirdHTTP2, asyncHTTPClient, crypto, asn1,
-            cryptoExtras, nioCore, nioHTTP1, nioSSL, httpTypes, collections, logging, lifecycle, unixSignals, x509,
+            "HTTPReach", "Primitives", hummingbird, hummingbirdCore, hummingbirdHTTP2, asyncHTTPClient, "Cryptography",
+            swiftCrypto, asn1,
+            nioCore, nioHTTP1, nioSSL, httpTypes, collections, logging, lifecycle, unixSignals, x509,
         ]
     ) + [executable("Sandbox", [])]
 
@@ -214,6 +223,7 @@ let tests: [Target] = [
     ),
     test("EventLoops", ["EventLoops"]),
     test("DevSuite", ["DevSuite", "TestSupport"]),
+    test("Cryptography", ["Cryptography", "TestSupport"]),
     test("Primitives", ["Primitives"]),
     test("Postgres", ["Postgres", "EventLoops", "TestSupport", logging]),
     test("AMQP", ["AMQP", "EventLoops", "TestSupport", logging]),
@@ -225,21 +235,21 @@ let tests: [Target] = [
     test("ImageFiles", ["ImageFiles", "TestSupport"]),
     test("HTTPReach", ["HTTPReach", "EventLoops", "TestSupport", hummingbird, asyncHTTPClient, nioCore, nioHTTP1]),
     test("ObjectStorage", ["ObjectStorage", "Primitives", "EventLoops", "TestSupport", asyncHTTPClient]),
-    test("Sealing", ["Sealing", "Primitives", crypto]),
+    test("Sealing", ["Sealing", "Primitives", "Cryptography"]),
     test("Messaging", migrated + ["EventLoops", lifecycle]),
     test(
         "ServiceKit",
         migrated + ["ServiceKit", "Redis", "Sealing", "EventLoops", hummingbird, asyncHTTPClient, httpTypes, nioCore]
-            + [lifecycle, metrics, jwtKit, crypto, configuration]
+            + [lifecycle, metrics, "Cryptography", configuration]
     ),
     test(
         "Sandbox",
         [
-            "SandboxService", "AnchorClient", "Primitives", "TestSupport", hummingbird, asyncHTTPClient, crypto,
-            cryptoExtras, nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging, lifecycle,
+            "SandboxService", "AnchorClient", "Primitives", "TestSupport", hummingbird, asyncHTTPClient, "Cryptography",
+            nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging, lifecycle,
         ]
     ),
-    serviceTest("Auth", [crypto]),
+    serviceTest("Auth", ["Cryptography"]),
     serviceTest("Customer", ["AnchorClient", "EventLoops", "ImageFiles", "ObjectStorage", httpTypes]),
     serviceTest("Account", ["AnchorClient"]),
     serviceTest("Transaction", ["AnchorClient", "Documents", "EventLoops", "ImageFiles", "ObjectStorage", httpTypes]),
@@ -247,7 +257,7 @@ let tests: [Target] = [
     serviceTest(
         "Notification",
         [
-            "AnchorClient", "EventLoops", "SandboxService", asyncHTTPClient, crypto, httpTypes, hummingbirdCore,
+            "AnchorClient", "EventLoops", "SandboxService", asyncHTTPClient, "Cryptography", httpTypes, hummingbirdCore,
             nioCore, nioHTTP1,
         ]
     ),
@@ -258,7 +268,7 @@ let tests: [Target] = [
         "System",
         [
             "TestSupport", "Primitives", "Postgres", "EventLoops", "AMQP", "Messaging", "ContractGate", "Sealing",
-            "DevSuite", contracts, asyncHTTPClient, crypto, jwtKit, logging, nioCore, nioHTTP1, yams,
+            "DevSuite", contracts, asyncHTTPClient, "Cryptography", logging, nioCore, nioHTTP1, yams,
         ]
     ),
 ]
@@ -270,7 +280,6 @@ let package = Package(
         .package(path: "Shared/Contracts"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import Sealing
 import ServiceKit
@@ -95,8 +95,8 @@ struct AuthConfiguration: Sendable {
 
     private static func signingKeys(
         _ reader: SettingsReader
-    ) throws(ConfigurationProblem) -> [P256.Signing.PrivateKey] {
-        var keys: [P256.Signing.PrivateKey] = []
+    ) throws(ConfigurationProblem) -> [P256.PrivateKey] {
+        var keys: [P256.PrivateKey] = []
         for part in try reader.secrets(Self.signingKeySetting).all {
             guard let key = Self.signingKey(part) else {
                 throw SettingsReader.problem(Self.signingKeySetting, "key \(keys.count + 1) is not a P-256 private key")
@@ -106,13 +106,13 @@ struct AuthConfiguration: Sendable {
         return keys
     }
 
-    private static func signingKey(_ text: String) -> P256.Signing.PrivateKey? {
+    private static func signingKey(_ text: String) -> P256.PrivateKey? {
         guard text.contains("BEGIN") else {
-            return Data(base64Encoded: text).flatMap { try? P256.Signing.PrivateKey(rawRepresentation: $0) }
+            return Data(base64Encoded: text).flatMap { try? P256.PrivateKey(rawRepresentation: $0) }
         }
         // Some ways to set an environment cannot hold line ends.
         let pem = text.replacingOccurrences(of: "\\n", with: "\n")
-        return try? P256.Signing.PrivateKey(pemRepresentation: pem)
+        return try? P256.PrivateKey(pemRepresentation: pem)
     }
 
     private static func pepper(_ reader: SettingsReader) throws(ConfigurationProblem) -> DataKey? {
@@ -125,7 +125,7 @@ struct AuthConfiguration: Sendable {
 
     /// Derived, so that there is no further secret to keep: once a signing key is gone, idempotency keys from its time read
     /// as used for another request, which refuses and repeats nothing.
-    private static func fingerprints(_ key: P256.Signing.PrivateKey) throws(ConfigurationProblem) -> BlindIndex {
+    private static func fingerprints(_ key: P256.PrivateKey) throws(ConfigurationProblem) -> BlindIndex {
         let secret = SymmetricKey(data: key.rawRepresentation)
         let code = HMAC<SHA256>.authenticationCode(for: Array("transfa-auth-fingerprints-1".utf8), using: secret)
         do {

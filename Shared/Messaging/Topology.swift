@@ -1,5 +1,5 @@
 public import Contracts
-import Crypto
+import Cryptography
 
 /// Names and routing of the broker's objects, derived from the table in `Contracts`.
 public enum Topology {
@@ -29,10 +29,7 @@ public enum Topology {
 
     /// The partition of a subject: the first byte of its SHA-256, modulo 16.
     public static func partition(of subject: String) -> Int {
-        var hash = SHA256()
-        var text = subject
-        text.withUTF8 { unsafe hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
-        return Int(hash.finalize().first { _ in true } ?? 0) % self.partitions
+        Int(SHA256.hash(data: subject.utf8)[0]) % self.partitions
     }
 
     /// `<pp>.<type>`, such as `07.user.created`.

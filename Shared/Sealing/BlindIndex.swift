@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Primitives
 
 /// Keyed hashes by which sealed values can be found: equal values of one field give equal hashes.

@@ -1,10 +1,4 @@
-import Crypto
-
-extension SymmetricKey {
-    /// A copy of the secret.
-    // Safe: the bytes are copied while the closure holds them.
-    var byteArray: [UInt8] { unsafe self.withUnsafeBytes { unsafe Array($0) } }
-}
+import Cryptography
 
 /// The key of one user's personal data: 256 bits, owned by `auth`.
 ///
@@ -27,7 +21,7 @@ public struct DataKey: Sendable, Equatable {
     }
 
     /// The secret itself, for the internal port that hands it to another service and for nothing else.
-    public var bytes: [UInt8] { self.key.byteArray }
+    public var bytes: [UInt8] { self.key.bytes }
 
     /// Whether both are the same key, in constant time.
     public static func == (left: DataKey, right: DataKey) -> Bool { ConstantTime.equal(left.bytes, right.bytes) }

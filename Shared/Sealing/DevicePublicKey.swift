@@ -1,16 +1,16 @@
-import Crypto
+import Cryptography
 import Foundation
 import Primitives
 
 /// The public half of a device's P-256 key.
 public struct DevicePublicKey: Sendable {
-    let key: P256.Signing.PublicKey
+    let key: P256.PublicKey
 
     /// Takes an uncompressed point: 65 bytes that begin with 4.
     ///
     /// - Throws: `SealingError` with `invalidKey`, also for a point that is not on the curve.
     public init(x963: some Collection<UInt8>) throws(SealingError) {
-        guard let key = try? P256.Signing.PublicKey(x963Representation: Array(x963)) else {
+        guard let key = try? P256.PublicKey(x963Representation: Array(x963)) else {
             throw SealingError(.invalidKey, "not a point of P-256")
         }
         self.key = key
@@ -30,14 +30,14 @@ public struct DevicePublicKey: Sendable {
     ///
     /// - Throws: `SealingError` with `invalidKey`.
     public init(pem: String) throws(SealingError) {
-        guard let key = try? P256.Signing.PublicKey(pemRepresentation: pem) else {
+        guard let key = try? P256.PublicKey(pemRepresentation: pem) else {
             throw SealingError(.invalidKey, "not a P-256 public key in PEM")
         }
         self.key = key
     }
 
     /// The uncompressed point, as databases hold it.
-    public var x963: [UInt8] { Array(self.key.x963Representation) }
+    public var x963: [UInt8] { self.key.x963Representation }
 
     /// The coordinates of a JSON Web Key in base64url.
     public var jwk: (x: String, y: String) {

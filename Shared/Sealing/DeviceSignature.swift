@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import Primitives
 
@@ -17,7 +17,7 @@ public enum DeviceSignature {
         by key: DevicePublicKey
     ) -> Bool {
         guard approval.isUnambiguous, signature.count == Self.byteCount,
-            let parsed = try? P256.Signing.ECDSASignature(rawRepresentation: Array(signature))
+            let parsed = try? P256.Signature(rawRepresentation: Array(signature))
         else { return false }
         return key.key.isValidSignature(parsed, for: Array(approval.text.utf8))
     }
@@ -25,16 +25,16 @@ public enum DeviceSignature {
 
 /// The private half of a device's key, for the sandbox, the command line and tests; real ones never leave the device.
 public struct DevicePrivateKey: Sendable {
-    private let key: P256.Signing.PrivateKey
+    private let key: P256.PrivateKey
 
     /// Makes a new key.
-    public init() { self.key = P256.Signing.PrivateKey() }
+    public init() { self.key = P256.PrivateKey() }
 
     /// Takes the 32 bytes of a key.
     ///
     /// - Throws: `SealingError` with `invalidKey`.
     public init(bytes: some Collection<UInt8>) throws(SealingError) {
-        guard let key = try? P256.Signing.PrivateKey(rawRepresentation: Array(bytes)) else {
+        guard let key = try? P256.PrivateKey(rawRepresentation: Array(bytes)) else {
             throw SealingError(.invalidKey, "not a P-256 private key")
         }
         self.key = key
@@ -66,5 +66,5 @@ extension DevicePrivateKey: CustomStringConvertible, CustomReflectable {
 }
 
 extension DevicePublicKey {
-    fileprivate init(_ key: P256.Signing.PublicKey) { self.key = key }
+    fileprivate init(_ key: P256.PublicKey) { self.key = key }
 }

@@ -1,5 +1,4 @@
-import Crypto
-import CryptoExtras
+import Cryptography
 import Foundation
 import Primitives
 
@@ -50,7 +49,7 @@ struct PINHash: Sendable {
         var password = Array(pin.utf8)
         if let pepper { password = Array(HMAC<SHA256>.authenticationCode(for: password, using: pepper.key)) }
         do {
-            let key = try KDF.Scrypt.deriveKey(
+            let key = try Scrypt.deriveKey(
                 from: password,
                 salt: salt,
                 outputByteCount: Self.hashLength,
@@ -58,7 +57,7 @@ struct PINHash: Sendable {
                 blockSize: parameters.blockSize,
                 parallelism: parameters.parallelism
             )
-            let hash = key.byteArray
+            let hash = key.bytes
             return .success(PINHash(parameters: parameters, isPeppered: pepper != nil, salt: salt, hash: hash))
         } catch {
             return .failure(SealingError(.internalFailure, "scrypt refused"))

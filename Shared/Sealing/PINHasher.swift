@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// Hashes PINs with scrypt on threads of its own, a bounded number at a time.
@@ -34,7 +34,7 @@ public final class PINHasher: Sendable {
     ///
     /// - Throws: `SealingError` with `busy` or `cancelled`.
     public func hash(_ pin: String) async throws(SealingError) -> String {
-        let salt = SymmetricKey(size: SymmetricKeySize(bitCount: PINHash.saltLength * 8)).byteArray
+        let salt = randomBytes(PINHash.saltLength)
         let parameters = self.parameters
         let pepper = self.pepper
         return try await self.pool.run {

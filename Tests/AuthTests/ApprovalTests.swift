@@ -1,5 +1,5 @@
 import Contracts
-import Crypto
+import Cryptography
 import Foundation
 import Messaging
 import Primitives
@@ -59,7 +59,7 @@ struct ApprovalTests {
             #expect(claims.htm == "POST" && claims.htu == "/transactions/p2p" && claims.bsh == self.hash)
             #expect(claims.jti == answer.nonce.lowercased && claims.exp == claims.iat + 120)
             #expect(answer.expiresAt == Timestamp.text(claims.expiry))
-            let signature = try P256.Signing.ECDSASignature(rawRepresentation: Base64URL.decode(parts[2]) ?? [])
+            let signature = try P256.Signature(rawRepresentation: Base64URL.decode(parts[2]) ?? [])
             let signed = Array("\(parts[0]).\(parts[1])".utf8)
             #expect(world.signingKey.publicKey.isValidSignature(signature, for: signed))
             let header = String(decoding: Base64URL.decode(parts[0]) ?? [], as: UTF8.self)

@@ -1,6 +1,6 @@
 import AsyncHTTPClient
 import Contracts
-import Crypto
+import Cryptography
 import Foundation
 import Logging
 import Messaging
@@ -113,7 +113,7 @@ struct AppleTests {
             let second = try apple.tokens.current()
             #expect(second != first)
             let parts = second.split(separator: ".")
-            let signature = try P256.Signing.ECDSASignature(
+            let signature = try P256.Signature(
                 rawRepresentation: try #require(Base64URL.decode(parts[2]))
             )
             let signed = Array("\(parts[0]).\(parts[1])".utf8)
@@ -123,7 +123,7 @@ struct AppleTests {
 
     @Test("when Apple cannot be reached the push waits, and the job says nothing of the token")
     func away() async throws {
-        let key = P256.Signing.PrivateKey()
+        let key = P256.PrivateKey()
         let configuration = APNsConfiguration(
             baseURL: "https://127.0.0.1:1",
             topic: "t",

@@ -1,5 +1,4 @@
-import Crypto
-import CryptoExtras
+import Cryptography
 import Foundation
 import NIOHTTP1
 import Primitives
@@ -27,9 +26,7 @@ struct ClerkTests {
         let key = try #require(jwks["keys"]?.items?.first { $0["kid"] == header["kid"] })
         let modulus = try #require(key["n"]?.text.flatMap { Base64URL.decode($0) })
         let exponent = try #require(key["e"]?.text.flatMap { Base64URL.decode($0) })
-        let publicKey = try _RSA.Signing.PublicKey(n: Data(modulus), e: Data(exponent))
-        let check = _RSA.Signing.RSASignature(rawRepresentation: signature)
-        return publicKey.isValidSignature(check, for: SHA256.hash(data: signed), padding: .insecurePKCS1v1_5)
+        return try RSA.PublicKey(modulus: modulus, exponent: exponent).isValidSignature(signature, for: signed)
     }
 
     private static func token(_ sandbox: SandboxHandle, _ order: JSON) async throws -> String {

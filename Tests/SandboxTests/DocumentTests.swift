@@ -1,5 +1,5 @@
 import AnchorClient
-import Crypto
+import Cryptography
 import Foundation
 import NIOHTTP1
 import Primitives

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import Sealing
 import Testing
@@ -127,7 +127,7 @@ struct ApprovalTests {
 
     @Test("a public key is the same from its point, its JWK and its PEM")
     func keyForms() throws {
-        let key = P256.Signing.PrivateKey()
+        let key = P256.PrivateKey()
         let expected = try DevicePublicKey(x963: key.publicKey.x963Representation)
         #expect(try DevicePublicKey(pem: key.publicKey.pemRepresentation) == expected)
         #expect(try DevicePublicKey(jwkX: expected.jwk.x, y: expected.jwk.y) == expected)
@@ -141,9 +141,14 @@ struct ApprovalTests {
         #expect(throws: SealingError.self) { try DevicePublicKey(x963: [4] + Array(repeating: 1, count: 64)) }
         #expect(throws: SealingError.self) { try DevicePublicKey(x963: []) }
         #expect(throws: SealingError.self) { try DevicePublicKey(jwkX: "AA", y: "AA") }
-        #expect(throws: SealingError.self) {
-            try DevicePublicKey(pem: P384.Signing.PrivateKey().publicKey.pemRepresentation)
-        }
+        let largerCurve = """
+            -----BEGIN PUBLIC KEY-----
+            MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEmchtztcLaCT/P1J/PJ6RxsYyQE1b6s1F
+            ALJq3ooSDUyvNaRD/nO+kUV3SMsiJxc8aQ4DScGcbdwKUU5B1SLtIlV1rAx3GAp+
+            1kMCETIcGS5+wFuFHgnP4I99VJd4j+US
+            -----END PUBLIC KEY-----
+            """
+        #expect(throws: SealingError.self) { try DevicePublicKey(pem: largerCurve) }
     }
 
     @Test("a header reads back to what was written, in both forms")

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -17,7 +17,7 @@ private struct World: Sendable {
     let user = UserID(clerkSubject: "user_1")
     let device = UUID()
     let deviceKey = DevicePrivateKey()
-    let authKey = P256.Signing.PrivateKey()
+    let authKey = P256.PrivateKey()
     let clock = AdjustableClock()
     let lookups = Counter()
 
@@ -71,7 +71,7 @@ private struct World: Sendable {
     func pinHeader(
         claims change: (inout [String: Any]) -> Void = { _ in },
         header: [String: String] = ["alg": "ES256", "typ": "JWT", "kid": "a1"],
-        key: P256.Signing.PrivateKey? = nil
+        key: P256.PrivateKey? = nil
     ) throws -> String {
         let now = Int64(self.clock.now.timeIntervalSince1970)
         var claims: [String: Any] = [
@@ -170,7 +170,7 @@ struct ApprovalVerifierTests {
                 try await verifier.verify(header: header, bound: world.bound)
             }
         }
-        let foreign = try world.pinHeader(key: P256.Signing.PrivateKey())
+        let foreign = try world.pinHeader(key: P256.PrivateKey())
         await #expect(throws: APIError.approvalInvalid) {
             try await verifier.verify(header: foreign, bound: world.bound)
         }

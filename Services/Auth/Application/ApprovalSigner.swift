@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import Primitives
 import Sealing
@@ -12,13 +12,13 @@ struct ApprovalSigner: Sendable {
         let typ = "JWT"
     }
 
-    private let first: P256.Signing.PrivateKey
+    private let first: P256.PrivateKey
     private let firstID: String
     /// The public halves, the signing one first.
     let publicKeys: [DevicePublicKey]
 
     /// Takes the keys, the one that signs first.
-    init?(_ keys: [P256.Signing.PrivateKey]) {
+    init?(_ keys: [P256.PrivateKey]) {
         let publicKeys = keys.compactMap { try? DevicePublicKey(x963: $0.publicKey.x963Representation) }
         guard let first = keys.first, publicKeys.count == keys.count else { return nil }
         self.first = first

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Primitives
 
 /// The operators who sign in with a token of their own; of the tokens only hashes are known.

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 
 /// How far the event log was read: the last entry, and a hash by which it is known again.
 struct StreamPlace: Sendable, Hashable {

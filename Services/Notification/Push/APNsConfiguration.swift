@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import Crypto
+import Cryptography
 import Foundation
 import NIOCore
 import NIOSSL
@@ -11,7 +11,7 @@ struct APNsConfiguration: Sendable {
     let topic: String
     let keyID: String
     let teamID: String
-    let key: P256.Signing.PrivateKey
+    let key: P256.PrivateKey
     /// A file of certificates to trust in place of the system's; for the sandbox.
     let trustedCertificates: String?
 
@@ -70,12 +70,12 @@ struct APNsConfiguration: Sendable {
         return text
     }
 
-    private static func key(_ text: String) -> P256.Signing.PrivateKey? {
+    private static func key(_ text: String) -> P256.PrivateKey? {
         guard text.contains("BEGIN") else {
-            return Data(base64Encoded: text).flatMap { try? P256.Signing.PrivateKey(rawRepresentation: $0) }
+            return Data(base64Encoded: text).flatMap { try? P256.PrivateKey(rawRepresentation: $0) }
         }
         // Some ways to set an environment cannot hold line ends.
-        return try? P256.Signing.PrivateKey(pemRepresentation: text.replacingOccurrences(of: "\\n", with: "\n"))
+        return try? P256.PrivateKey(pemRepresentation: text.replacingOccurrences(of: "\\n", with: "\n"))
     }
 
     /// A client of its own: one connection to Apple stays open, and what it trusts may differ.

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import EventLoops
 import Foundation
 import Primitives

@@ -1,4 +1,4 @@
-import CryptoExtras
+import Cryptography
 import Foundation
 import Primitives
 import Synchronization
@@ -10,7 +10,7 @@ final class ClerkKeys: Sendable {
     /// One RSA key with its id.
     struct Key: Sendable {
         var id: String
-        var key: _RSA.Signing.PrivateKey
+        var key: RSA.PrivateKey
     }
 
     private struct Keys: Sendable {
@@ -41,7 +41,7 @@ final class ClerkKeys: Sendable {
     func foreign() throws -> Key {
         try self.keys.withLock { keys in
             if let key = keys.foreign { return key }
-            let key = Self.named(try _RSA.Signing.PrivateKey(keySize: .bits2048))
+            let key = Self.named(try RSA.PrivateKey())
             keys.foreign = key
             return key
         }
@@ -50,7 +50,7 @@ final class ClerkKeys: Sendable {
     /// Signs with a new key from now on; the old ones stay published unless they are to be forgotten.
     func rotate(forgettingOld: Bool) throws -> Key {
         let old = forgettingOld ? [] : try self.all().prefix(Self.maximum - 1)
-        let key = Self.named(try _RSA.Signing.PrivateKey(keySize: .bits2048))
+        let key = Self.named(try RSA.PrivateKey())
         try self.publish([key] + old)
         return key
     }
@@ -72,10 +72,10 @@ final class ClerkKeys: Sendable {
     private func kept() throws -> [Key] {
         if let path, let text = try? String(contentsOfFile: path, encoding: .utf8) {
             return try text.components(separatedBy: Self.separator).map {
-                Self.named(try _RSA.Signing.PrivateKey(pemRepresentation: $0))
+                Self.named(try RSA.PrivateKey(pemRepresentation: $0))
             }
         }
-        let key = Self.named(try _RSA.Signing.PrivateKey(keySize: .bits2048))
+        let key = Self.named(try RSA.PrivateKey())
         try self.keep([key])
         return [key]
     }
@@ -90,17 +90,17 @@ final class ClerkKeys: Sendable {
     }
 
     /// The id follows from the key, so that it is the same after a restart.
-    private static func named(_ key: _RSA.Signing.PrivateKey) -> Key {
+    private static func named(_ key: RSA.PrivateKey) -> Key {
         Key(id: "ins_" + Hex.encode(key.publicKey.derRepresentation.suffix(25).prefix(12)), key: key)
     }
 
     /// The published set.
     func jwks() throws -> JSON {
         let keys = try self.all().map { key in
-            let parts = try key.key.publicKey.getKeyPrimitives()
+            let half = key.key.publicKey
             return JSON.object([
                 "use": "sig", "kty": "RSA", "alg": "RS256", "kid": .string(key.id),
-                "n": .string(Base64URL.encode(parts.modulus)), "e": .string(Base64URL.encode(parts.publicExponent)),
+                "n": .string(Base64URL.encode(half.modulus)), "e": .string(Base64URL.encode(half.exponent)),
             ])
         }
         return ["keys": .array(keys)]

@@ -1,5 +1,5 @@
 import Contracts
-import Crypto
+import Cryptography
 import Primitives
 
 extension SuiteGround {

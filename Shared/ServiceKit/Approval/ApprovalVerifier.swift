@@ -92,7 +92,7 @@ public struct ApprovalVerifier: Sendable {
 
     private func pin(_ token: String, _ bound: BoundRequest) async throws -> Approval {
         guard let parts = JWTParts(token), parts.isPlain(algorithm: "ES256"), let keyID = parts.keyID,
-            let key = try await self.pinKeys.key(keyID), await key.isValid(token, parts),
+            let key = try await self.pinKeys.key(keyID), key.isValid(parts),
             let nonce = self.nonce(of: parts.claims, bound)
         else { throw APIError.approvalInvalid }
         return Approval(nonce: nonce, method: .pin)

@@ -1,5 +1,5 @@
 public import AsyncHTTPClient
-import Crypto
+import Cryptography
 import Foundation
 public import Logging
 public import Primitives
@@ -43,7 +43,7 @@ public final class ClerkVerifier: TokenVerifier {
             return known
         }
         guard let parts = JWTParts(token), parts.isPlain(algorithm: "RS256"), let keyID = parts.keyID,
-            let key = try await self.keys.key(keyID), await key.isValid(token, parts),
+            let key = try await self.keys.key(keyID), key.isValid(parts),
             let (identity, expiry) = self.claims(parts.claims, now: now)
         else { throw .unauthenticated }
         self.verified.keep(identity, of: digest, until: expiry, now: now)

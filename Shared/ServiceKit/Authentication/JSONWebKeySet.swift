@@ -1,8 +1,7 @@
 import AsyncHTTPClient
-import Crypto
+import Cryptography
 import Foundation
 import HTTPReach
-import JWTKit
 import NIOCore
 import NIOHTTP1
 import Primitives
@@ -36,55 +35,42 @@ struct JSONWebKeySet: Sendable {
 /// A key that can check a token's signature.
 protocol VerificationKey: Sendable {
     /// Reads one member of a key set; nil if it is not a key of this kind for signatures.
-    init?(jwk: StrictJSON) async
-    /// Whether the token was signed by this key.
-    func isValid(_ token: String, _ parts: JWTParts) async -> Bool
+    init?(jwk: StrictJSON)
+    /// Whether a token of these parts was signed by this key.
+    func isValid(_ parts: JWTParts) -> Bool
 }
 
 /// An RSA key for RS256.
 struct RS256Key: VerificationKey {
-    private let verifier: JWTKeyCollection
+    private let key: RSA.PublicKey
 
-    init?(jwk: StrictJSON) async {
+    init?(jwk: StrictJSON) {
         guard jwk["kty"]?.string == "RSA", jwk.isForSignatures(algorithm: "RS256"),
-            let modulus = jwk["n"]?.string, let exponent = jwk["e"]?.string,
-            let key = try? Insecure.RSA.PublicKey(modulus: modulus, exponent: exponent)
-        else { return nil }
-        let verifier = JWTKeyCollection()
-        await verifier.add(rsa: key, digestAlgorithm: .sha256)
-        self.verifier = verifier
-    }
-
-    func isValid(_ token: String, _ parts: JWTParts) async -> Bool {
-        do {
-            _ = try await self.verifier.verify(token, as: NoClaims.self)
-            return true
-        } catch {
-            return false
-        }
-    }
-
-    /// The library checks the signature alone: the claims are ours to check.
-    private struct NoClaims: JWTPayload {
-        func verify(using algorithm: some JWTAlgorithm) {}
-    }
-}
-
-/// A P-256 key for ES256.
-struct ES256Key: VerificationKey {
-    private let key: P256.Signing.PublicKey
-
-    init?(jwk: StrictJSON) async {
-        guard jwk["kty"]?.string == "EC", jwk["crv"]?.string == "P-256", jwk.isForSignatures(algorithm: "ES256"),
-            let first = jwk["x"]?.string.flatMap({ Base64URL.decode($0) }), first.count == 32,
-            let second = jwk["y"]?.string.flatMap({ Base64URL.decode($0) }), second.count == 32,
-            let key = try? P256.Signing.PublicKey(x963Representation: [4] + first + second)
+            let modulus = jwk["n"]?.string.flatMap({ Base64URL.decode($0) }),
+            let exponent = jwk["e"]?.string.flatMap({ Base64URL.decode($0) }),
+            let key = try? RSA.PublicKey(modulus: modulus, exponent: exponent)
         else { return nil }
         self.key = key
     }
 
-    func isValid(_ token: String, _ parts: JWTParts) async -> Bool {
-        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: parts.signature) else { return false }
+    func isValid(_ parts: JWTParts) -> Bool { self.key.isValidSignature(parts.signature, for: parts.signed) }
+}
+
+/// A P-256 key for ES256.
+struct ES256Key: VerificationKey {
+    private let key: P256.PublicKey
+
+    init?(jwk: StrictJSON) {
+        guard jwk["kty"]?.string == "EC", jwk["crv"]?.string == "P-256", jwk.isForSignatures(algorithm: "ES256"),
+            let first = jwk["x"]?.string.flatMap({ Base64URL.decode($0) }), first.count == 32,
+            let second = jwk["y"]?.string.flatMap({ Base64URL.decode($0) }), second.count == 32,
+            let key = try? P256.PublicKey(x963Representation: [4] + first + second)
+        else { return nil }
+        self.key = key
+    }
+
+    func isValid(_ parts: JWTParts) -> Bool {
+        guard let signature = try? P256.Signature(rawRepresentation: parts.signature) else { return false }
         return self.key.isValidSignature(signature, for: parts.signed)
     }
 }

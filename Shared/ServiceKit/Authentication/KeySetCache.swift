@@ -99,7 +99,7 @@ final class KeySetCache<Key: VerificationKey>: Sendable {
         defer { self.state.withLock { $0.lastAttempts[reason] = .now } }
         var keys: [String: Key] = [:]
         for jwk in try await self.source() {
-            guard let id = jwk["kid"]?.string, let key = await Key(jwk: jwk) else { continue }
+            guard let id = jwk["kid"]?.string, let key = Key(jwk: jwk) else { continue }
             keys[id] = key
         }
         guard !keys.isEmpty else { throw JSONWebKeySet.Unavailable() }

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 
 /// Keys that all processes of a service know, and nobody else: derived from `INTERNAL_TOKEN`.

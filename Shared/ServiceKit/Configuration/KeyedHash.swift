@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Primitives
 
 /// A hash of something that people choose, such as a password, by which two requests can be compared and which nobody

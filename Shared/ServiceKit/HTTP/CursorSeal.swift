@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Primitives
 
 /// Turns a place in a list into the text of a cursor, and back.

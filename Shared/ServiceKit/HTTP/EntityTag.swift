@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 public import HTTPTypes
 public import Hummingbird
 import Primitives

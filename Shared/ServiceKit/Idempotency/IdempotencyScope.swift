@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import HTTPTypes
 public import Hummingbird
 public import Primitives

@@ -1,5 +1,5 @@
 import CoreMetrics
-import Crypto
+import Cryptography
 import EventLoops
 import HTTPTypes
 import Primitives

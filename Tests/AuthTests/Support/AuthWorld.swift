@@ -1,5 +1,5 @@
 import Contracts
-import Crypto
+import Cryptography
 import Foundation
 import Messaging
 import Postgres
@@ -15,7 +15,7 @@ struct AuthWorld: ServiceWorld {
     let service: ServiceDatabase
     let ring: MasterKeyRing
     let signer: ApprovalSigner
-    let signingKey: P256.Signing.PrivateKey
+    let signingKey: P256.PrivateKey
     let hasher: PINHasher
 
     let users = UserStore()
@@ -87,7 +87,7 @@ func withAuth(_ body: (AuthWorld) async throws -> Void) async throws {
         handlers: AuthWorld.handlers,
         connections: 8
     ) { service in
-        let signingKey = P256.Signing.PrivateKey()
+        let signingKey = P256.PrivateKey()
         guard let signer = ApprovalSigner([signingKey]),
             let cheap = ScryptParameters(logN: 10, blockSize: 1, parallelism: 1)
         else { throw TestFailure("the keys of the test are no keys") }

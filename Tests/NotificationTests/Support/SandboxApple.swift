@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import Crypto
+import Cryptography
 import EventLoops
 import Foundation
 import Logging
@@ -16,7 +16,7 @@ struct SandboxApple: Sendable {
     let client: APNsClient
     let tokens: ProviderTokens
     let clock: AdjustableClock
-    let key: P256.Signing.PrivateKey
+    let key: P256.PrivateKey
     private let control: String
     private let http: HTTPClient
 
@@ -103,7 +103,7 @@ struct SandboxApple: Sendable {
             guard let port = await ports.first(where: { _ in true }),
                 let pushPort = await pushPorts.first(where: { _ in true })
             else { throw TestFailure("the sandbox does not listen") }
-            let key = P256.Signing.PrivateKey()
+            let key = P256.PrivateKey()
             let configuration = APNsConfiguration(
                 baseURL: "https://localhost:\(pushPort)",
                 topic: "ng.transfa.app",

@@ -1,5 +1,5 @@
 import Contracts
-import Crypto
+import Cryptography
 import EventLoops
 import Foundation
 import NIOHTTP1

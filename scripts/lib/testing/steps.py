@@ -6,7 +6,7 @@ import re
 
 TIERS = ("default", "suite", "full")
 # The modules of layers 0 to 4 that have tests; scripts/lib/thread-sanitizer/Package.swift builds them.
-SANITIZED = ("EventLoops", "Primitives", "Postgres", "AMQP", "Redis", "Contracts", "Messaging")
+SANITIZED = ("EventLoops", "Cryptography", "Primitives", "Postgres", "AMQP", "Redis", "Contracts", "Messaging")
 # How many tests of a module run at once: more than cores, because they mostly wait for servers.
 WIDTH = 8
 # How much of the machine the tests of a module take, in cores of two, where it is not all of them: these mostly wait.

@@ -14,7 +14,6 @@ let settings: [SwiftSetting] = [
 
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let contracts = Target.Dependency.product(name: "Contracts", package: "Contracts")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
@@ -44,7 +43,6 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(path: "Shared/Contracts"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -55,19 +53,21 @@ let package = Package(
         .systemLibrary(name: "CLibPQ", path: "Shared/CLibPQ", pkgConfig: "libpq"),
         .systemLibrary(name: "CRabbitMQ", path: "Shared/CRabbitMQ", pkgConfig: "librabbitmq"),
         .systemLibrary(name: "CHiredis", path: "Shared/CHiredis"),
+        .systemLibrary(name: "COpenSSL", path: "Shared/COpenSSL", pkgConfig: "libcrypto"),
         shared("EventLoops", ["CLinux"]),
-        shared("Primitives", [crypto]),
+        shared("Cryptography", ["COpenSSL"]),
+        shared("Primitives", ["Cryptography"]),
         shared("Postgres", ["CLibPQ", "EventLoops", logging]),
         shared("AMQP", ["CRabbitMQ", "EventLoops", logging]),
         shared("Redis", ["CHiredis", "EventLoops", logging]),
         shared(
             "Messaging",
             [
-                contracts, "Primitives", "Postgres", "AMQP", "EventLoops", logging, lifecycle, metrics, crypto,
+                contracts, "Primitives", "Postgres", "AMQP", "EventLoops", logging, lifecycle, metrics, "Cryptography",
                 collections,
             ]
         ),
-        shared("DevSuite", [contracts, "EventLoops", "Primitives", crypto]),
+        shared("DevSuite", [contracts, "EventLoops", "Primitives", "Cryptography"]),
         .target(
             name: "TestSupport",
             dependencies: ["DevSuite", "EventLoops"],
@@ -82,6 +82,7 @@ let package = Package(
         ),
         test("EventLoops", ["EventLoops"]),
         test("Contracts", [contracts]),
+        test("Cryptography", ["Cryptography", "TestSupport"]),
         test("Primitives", ["Primitives"]),
         test("Postgres", ["Postgres", "EventLoops", "TestSupport", logging]),
         test("AMQP", ["AMQP", "EventLoops", "TestSupport", logging]),

@@ -2,8 +2,9 @@ extension Rule {
     /// The layers of the shared modules: a module imports only what lies lower.
     private static let layers: [String: Int] = [
         "CLinux": 0, "CLibPQ": 0, "CRabbitMQ": 0, "CHiredis": 0, "CHaru": 0, "CQRencode": 0,
-        "EventLoops": 1, "Primitives": 1, "ImageFiles": 1, "HTTPReach": 1,
-        "Postgres": 2, "AMQP": 2, "Redis": 2, "Documents": 2, "QRCode": 2,
+        "COpenSSL": 0,
+        "EventLoops": 1, "Cryptography": 1, "ImageFiles": 1, "HTTPReach": 1,
+        "Primitives": 2, "Postgres": 2, "AMQP": 2, "Redis": 2, "Documents": 2, "QRCode": 2,
         "Contracts": 3,
         "Messaging": 4,
         "ContractGate": 5, "Sealing": 5, "AnchorClient": 5, "ObjectStorage": 5,
@@ -15,7 +16,7 @@ extension Rule {
     /// The one module that may import each C library.
     private static let wrappers = [
         "CLinux": "EventLoops", "CLibPQ": "Postgres", "CRabbitMQ": "AMQP", "CHiredis": "Redis",
-        "CHaru": "Documents", "CQRencode": "QRCode",
+        "CHaru": "Documents", "CQRencode": "QRCode", "COpenSSL": "Cryptography",
     ]
 
     /// What a folder of a service may not know of.
