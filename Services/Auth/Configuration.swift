@@ -98,21 +98,12 @@ struct AuthConfiguration: Sendable {
     ) throws(ConfigurationProblem) -> [P256.PrivateKey] {
         var keys: [P256.PrivateKey] = []
         for part in try reader.secrets(Self.signingKeySetting).all {
-            guard let key = Self.signingKey(part) else {
+            guard let key = P256.PrivateKey(setting: part) else {
                 throw SettingsReader.problem(Self.signingKeySetting, "key \(keys.count + 1) is not a P-256 private key")
             }
             keys.append(key)
         }
         return keys
-    }
-
-    private static func signingKey(_ text: String) -> P256.PrivateKey? {
-        guard text.contains("BEGIN") else {
-            return Data(base64Encoded: text).flatMap { try? P256.PrivateKey(rawRepresentation: $0) }
-        }
-        // Some ways to set an environment cannot hold line ends.
-        let pem = text.replacingOccurrences(of: "\\n", with: "\n")
-        return try? P256.PrivateKey(pemRepresentation: pem)
     }
 
     private static func pepper(_ reader: SettingsReader) throws(ConfigurationProblem) -> DataKey? {

@@ -48,7 +48,7 @@ struct APNsConfiguration: Sendable {
     static func read(_ reader: SettingsReader) throws(ConfigurationProblem) -> APNsConfiguration? {
         let text = try reader.text(Self.keySetting)
         guard !text.isEmpty else { return nil }
-        guard let key = Self.key(text) else {
+        guard let key = P256.PrivateKey(setting: text) else {
             throw SettingsReader.problem(Self.keySetting, "is not a P-256 private key")
         }
         let certificates = try reader.text(Self.certificatesSetting)
@@ -68,14 +68,6 @@ struct APNsConfiguration: Sendable {
         let text = try reader.text(setting)
         guard !text.isEmpty else { throw SettingsReader.problem(setting, "not set, and APNS_KEY is") }
         return text
-    }
-
-    private static func key(_ text: String) -> P256.PrivateKey? {
-        guard text.contains("BEGIN") else {
-            return Data(base64Encoded: text).flatMap { try? P256.PrivateKey(rawRepresentation: $0) }
-        }
-        // Some ways to set an environment cannot hold line ends.
-        return try? P256.PrivateKey(pemRepresentation: text.replacingOccurrences(of: "\\n", with: "\n"))
     }
 
     /// A client of its own: one connection to Apple stays open, and what it trusts may differ.
