@@ -4,7 +4,7 @@ import COpenSSL
 struct Algorithm: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    fileprivate init(
+    init(
         _ name: String,
         _ fetch: (OpaquePointer?, UnsafePointer<CChar>?, UnsafePointer<CChar>?) -> OpaquePointer?
     ) {
@@ -15,10 +15,6 @@ struct Algorithm: @unchecked Sendable {
 
 /// Looked up once: a look-up by name takes longer than to hash a short text.
 enum Algorithms {
-    static let sha1 = Algorithm("SHA1", EVP_MD_fetch)
-    static let sha256 = Algorithm("SHA256", EVP_MD_fetch)
-    static let sha384 = Algorithm("SHA384", EVP_MD_fetch)
-    static let sha512 = Algorithm("SHA512", EVP_MD_fetch)
     static let aes128 = Algorithm("AES-128-GCM", EVP_CIPHER_fetch)
     static let aes192 = Algorithm("AES-192-GCM", EVP_CIPHER_fetch)
     static let aes256 = Algorithm("AES-256-GCM", EVP_CIPHER_fetch)

@@ -12,9 +12,20 @@ func fillWithRandom(_ bytes: UnsafeMutableRawBufferPointer) {
     precondition(RAND_bytes(bytes.baseAddress, CInt(bytes.count)) == 1, "libcrypto has no randomness")
 }
 
-/// Whether both are the same; it takes as long wherever they differ.
-public func isEqualInConstantTime(_ one: [UInt8], _ other: [UInt8]) -> Bool {
-    one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
+/// Comparisons whose duration says nothing about where two secrets differ.
+public enum ConstantTime {
+    /// Whether both are the same bytes.
+    ///
+    /// Only the lengths may be told from the time it takes.
+    public static func equal(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        return left.withPiece { left in
+            right.withPiece { right in CRYPTO_memcmp(left.baseAddress, right.baseAddress, left.count) == 0 }
+        }
+    }
+
+    /// Whether both are the same text in UTF-8.
+    public static func equal(_ left: String, _ right: String) -> Bool { Self.equal(left.utf8, right.utf8) }
 }
 
 extension Collection<UInt8> {

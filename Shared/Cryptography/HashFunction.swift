@@ -2,22 +2,37 @@ import COpenSSL
 
 /// A hash function of FIPS 180-4.
 public protocol HashFunction: Sendable {
-    /// Bytes of a digest.
-    static var byteCount: Int { get }
-    /// How libcrypto calls it.
-    static var name: String { get }
     /// What libcrypto computes it by.
-    static var state: HashState { get }
+    static var algorithm: HashAlgorithm { get }
 
     /// What was hashed so far.
     var hashed: HashState { get set }
-    /// Takes a state over.
-    init(_ state: HashState)
+    /// Takes over what was hashed so far.
+    init(_ hashed: HashState)
+}
+
+/// What libcrypto computes a hash by; looked up once.
+public struct HashAlgorithm: Sendable {
+    let name: String
+    let byteCount: Int
+    fileprivate let algorithm: Algorithm
+
+    fileprivate init(_ name: String, byteCount: Int) {
+        self.name = name
+        self.byteCount = byteCount
+        self.algorithm = Algorithm(name, EVP_MD_fetch)
+    }
 }
 
 extension HashFunction {
     /// Begins with nothing.
-    public init() { self.init(Self.state) }
+    public init() { self.init(HashState(Self.algorithm.algorithm)) }
+
+    /// Bytes of a digest.
+    public static var byteCount: Int { Self.algorithm.byteCount }
+
+    /// How libcrypto calls it.
+    static var name: String { Self.algorithm.name }
 
     /// The digest of one piece.
     public static func hash(data: some Collection<UInt8>) -> Digest<Self> {
@@ -45,7 +60,7 @@ public struct HashState: @unchecked Sendable {
     // Sendable: a context that others hold is copied before it changes.
     private var context: Context
 
-    init(_ algorithm: Algorithm) {
+    fileprivate init(_ algorithm: Algorithm) {
         self.context = Context()
         let status = EVP_DigestInit_ex2(self.context.pointer, algorithm.pointer, nil)
         precondition(status == 1, "libcrypto cannot hash")
@@ -87,68 +102,52 @@ public struct HashState: @unchecked Sendable {
 
 /// SHA-256.
 public struct SHA256: HashFunction {
-    /// Bytes of a digest.
-    public static let byteCount = 32
-    /// How libcrypto calls it.
-    public static let name = "SHA256"
     /// What libcrypto computes it by.
-    public static var state: HashState { HashState(Algorithms.sha256) }
+    public static let algorithm = HashAlgorithm("SHA256", byteCount: 32)
 
     /// What was hashed so far.
     public var hashed: HashState
 
-    /// Takes a state over.
-    public init(_ state: HashState) { self.hashed = state }
+    /// Takes over what was hashed so far.
+    public init(_ hashed: HashState) { self.hashed = hashed }
 }
 
 /// SHA-384.
 public struct SHA384: HashFunction {
-    /// Bytes of a digest.
-    public static let byteCount = 48
-    /// How libcrypto calls it.
-    public static let name = "SHA384"
     /// What libcrypto computes it by.
-    public static var state: HashState { HashState(Algorithms.sha384) }
+    public static let algorithm = HashAlgorithm("SHA384", byteCount: 48)
 
     /// What was hashed so far.
     public var hashed: HashState
 
-    /// Takes a state over.
-    public init(_ state: HashState) { self.hashed = state }
+    /// Takes over what was hashed so far.
+    public init(_ hashed: HashState) { self.hashed = hashed }
 }
 
 /// SHA-512.
 public struct SHA512: HashFunction {
-    /// Bytes of a digest.
-    public static let byteCount = 64
-    /// How libcrypto calls it.
-    public static let name = "SHA512"
     /// What libcrypto computes it by.
-    public static var state: HashState { HashState(Algorithms.sha512) }
+    public static let algorithm = HashAlgorithm("SHA512", byteCount: 64)
 
     /// What was hashed so far.
     public var hashed: HashState
 
-    /// Takes a state over.
-    public init(_ state: HashState) { self.hashed = state }
+    /// Takes over what was hashed so far.
+    public init(_ hashed: HashState) { self.hashed = hashed }
 }
 
 /// What is broken and others still ask for.
 public enum Insecure {
     /// SHA-1, of which collisions can be made.
     public struct SHA1: HashFunction {
-        /// Bytes of a digest.
-        public static let byteCount = 20
-        /// How libcrypto calls it.
-        public static let name = "SHA1"
         /// What libcrypto computes it by.
-        public static var state: HashState { HashState(Algorithms.sha1) }
+        public static let algorithm = HashAlgorithm("SHA1", byteCount: 20)
 
         /// What was hashed so far.
         public var hashed: HashState
 
-        /// Takes a state over.
-        public init(_ state: HashState) { self.hashed = state }
+        /// Takes over what was hashed so far.
+        public init(_ hashed: HashState) { self.hashed = hashed }
     }
 }
 
@@ -167,7 +166,7 @@ public struct Digest<Function: HashFunction>: RandomAccessCollection, Hashable, 
     public subscript(index: Int) -> UInt8 { self.bytes[index] }
 
     /// Whether both are the same, in constant time.
-    public static func == (one: Digest, other: Digest) -> Bool { isEqualInConstantTime(one.bytes, other.bytes) }
+    public static func == (one: Digest, other: Digest) -> Bool { ConstantTime.equal(one.bytes, other.bytes) }
 
     /// Calls the body with the bytes.
     public func withContiguousStorageIfAvailable<Result>(

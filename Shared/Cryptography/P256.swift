@@ -149,10 +149,10 @@ public enum P256 {
                 == 1
                 ? name.baseAddress.map { String(cString: $0) } : nil
         }
-        // A document may hold the point compressed; the key would keep it so.
         // Parameters that are spelled out may have another generator (CVE-2020-0601): only the curve's name is taken.
         var isSpelledOut: CInt = 0
         EVP_PKEY_get_int_param(key.pointer, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &isSpelledOut)
+        // A document may hold the point compressed; the key would keep it so.
         guard isSpelledOut == 0, key.isOf("EC"), name == SN_X9_62_prime256v1,
             EVP_PKEY_set_utf8_string_param(key.pointer, OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT, "uncompressed") == 1
         else {

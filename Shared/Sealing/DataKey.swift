@@ -24,7 +24,7 @@ public struct DataKey: Sendable, Equatable {
     public var bytes: [UInt8] { self.key.bytes }
 
     /// Whether both are the same key, in constant time.
-    public static func == (left: DataKey, right: DataKey) -> Bool { ConstantTime.equal(left.bytes, right.bytes) }
+    public static func == (left: DataKey, right: DataKey) -> Bool { left.key == right.key }
 }
 
 extension DataKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -10,7 +10,7 @@ public struct DevicePublicKey: Sendable {
     ///
     /// - Throws: `SealingError` with `invalidKey`, also for a point that is not on the curve.
     public init(x963: some Collection<UInt8>) throws(SealingError) {
-        guard let key = try? P256.PublicKey(x963Representation: Array(x963)) else {
+        guard let key = try? P256.PublicKey(x963Representation: x963) else {
             throw SealingError(.invalidKey, "not a point of P-256")
         }
         self.key = key

@@ -17,7 +17,7 @@ public enum DeviceSignature {
         by key: DevicePublicKey
     ) -> Bool {
         guard approval.isUnambiguous, signature.count == Self.byteCount,
-            let parsed = try? P256.Signature(rawRepresentation: Array(signature))
+            let parsed = try? P256.Signature(rawRepresentation: signature)
         else { return false }
         return key.key.isValidSignature(parsed, for: Array(approval.text.utf8))
     }
@@ -34,14 +34,14 @@ public struct DevicePrivateKey: Sendable {
     ///
     /// - Throws: `SealingError` with `invalidKey`.
     public init(bytes: some Collection<UInt8>) throws(SealingError) {
-        guard let key = try? P256.PrivateKey(rawRepresentation: Array(bytes)) else {
+        guard let key = try? P256.PrivateKey(rawRepresentation: bytes) else {
             throw SealingError(.invalidKey, "not a P-256 private key")
         }
         self.key = key
     }
 
     /// The secret itself.
-    public var bytes: [UInt8] { Array(self.key.rawRepresentation) }
+    public var bytes: [UInt8] { self.key.rawRepresentation }
 
     /// The half that the server is told.
     public var publicKey: DevicePublicKey { DevicePublicKey(self.key.publicKey) }
@@ -51,7 +51,7 @@ public struct DevicePrivateKey: Sendable {
     /// - Throws: `SealingError` with `internalFailure`.
     public func sign(_ approval: ApprovalText) throws(SealingError) -> [UInt8] {
         do {
-            return Array(try self.key.signature(for: Array(approval.text.utf8)).rawRepresentation)
+            return try self.key.signature(for: Array(approval.text.utf8)).rawRepresentation
         } catch {
             throw SealingError(.internalFailure, "ECDSA refused to sign")
         }

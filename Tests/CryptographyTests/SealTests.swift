@@ -82,7 +82,12 @@ struct SealTests {
         #expect(!"\(key) \(String(reflecting: key)) \(dumped)".contains("115") && "\(key)".contains("redacted"))
         #expect(key == SymmetricKey(data: Array("secret".utf8)) && key != SymmetricKey(data: Array("secreT".utf8)))
         #expect(key != SymmetricKey(data: Array("secret1".utf8)) && SymmetricKey(data: []) == SymmetricKey(data: []))
-        #expect(isEqualInConstantTime([1, 2], [1, 2]) && !isEqualInConstantTime([1, 2], [1, 3]))
-        #expect(!isEqualInConstantTime([1], [1, 2]) && isEqualInConstantTime([], []))
+        #expect(ConstantTime.equal([1, 2], [1, 2]) && !ConstantTime.equal([1, 2], [1, 3]))
+        #expect(!ConstantTime.equal([1], [1, 2]) && ConstantTime.equal([], []))
+    }
+
+    @Test("constant-time equality is equality", arguments: [("", ""), ("a", "a"), ("a", "b"), ("a", "ab"), ("é", "e")])
+    func constantTime(_ left: String, _ right: String) {
+        #expect(ConstantTime.equal(left, right) == (left == right))
     }
 }

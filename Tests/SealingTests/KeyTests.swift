@@ -122,9 +122,4 @@ struct KeyTests {
             }
         }
     }
-
-    @Test("constant-time equality is equality", arguments: [("", ""), ("a", "a"), ("a", "b"), ("a", "ab"), ("é", "e")])
-    func constantTime(_ left: String, _ right: String) {
-        #expect(ConstantTime.equal(left, right) == (left == right))
-    }
 }

@@ -1,6 +1,6 @@
+import Cryptography
 import HTTPTypes
 import Hummingbird
-import Sealing
 import ServiceKit
 
 /// Lets only operators who have signed in through, and what changes something only from the page itself.

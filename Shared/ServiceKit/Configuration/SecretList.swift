@@ -1,4 +1,4 @@
-import Sealing
+import Cryptography
 
 /// A secret that can be replaced while it is in use: the first text is the one that is sent or signed with, all of them
 /// are taken.

@@ -30,7 +30,8 @@ struct CursorSeal: Sendable {
         else { return nil }
         let place = Array(bytes.dropLast(Self.tagLength))
         let tag = bytes.suffix(Self.tagLength)
-        return ([self.first] + self.others).contains { Self.areEqual(Self.tag(place, list, $0), tag) } ? place : nil
+        return ([self.first] + self.others).contains { ConstantTime.equal(Self.tag(place, list, $0), tag) }
+            ? place : nil
     }
 
     private static func tag(_ place: [UInt8], _ list: String, _ key: SymmetricKey) -> [UInt8] {
@@ -39,10 +40,5 @@ struct CursorSeal: Sendable {
             using: key
         )
         return Array(hash.prefix(Self.tagLength))
-    }
-
-    /// In a time that does not depend on where they differ.
-    private static func areEqual(_ one: [UInt8], _ other: ArraySlice<UInt8>) -> Bool {
-        one.count == other.count && zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }
