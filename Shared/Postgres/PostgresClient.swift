@@ -102,18 +102,12 @@ public final class PostgresClient: Sendable {
         let wire = try await connector.connect(on: loop)
         async let end = wire.serve()
         let connection = PostgresConnection(lease: Lease(wire))
-        do {
-            let value = try await body(connection)
-            await Self.unlock(connection)
-            wire.close()
-            _ = await end
-            return value
-        } catch {
-            await Self.unlock(connection)
-            wire.close()
-            _ = await end
-            throw error
-        }
+        let result: Result<Value, any Error>
+        do { result = .success(try await body(connection)) } catch { result = .failure(error) }
+        await Self.unlock(connection)
+        wire.close()
+        _ = await end
+        return try result.get()
     }
 
     /// A connection that is lost, or a task that is cancelled, leaves it to the end of the connection.

@@ -76,7 +76,8 @@ class Plan:
         tiers = TIERS[: TIERS.index(highest) + 1]
         able = [step for step in self.steps() if step.tier in tiers and (containers or not step.hindered)]
         if is_repeated:
-            able = [step for step in able if step in tuple(self.modules())]
+            modules = tuple(self.modules())
+            able = [step for step in able if step in modules]
         if not words:
             return able
         named = [step for step in able if any(word in step.title for word in words)]
