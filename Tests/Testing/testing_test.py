@@ -115,6 +115,16 @@ def nothing_runs_beside_what_measures_time():
     assert all(outcome.failed == 0 for outcome in done.values()), done
 
 
+def what_measures_time_bears_those_it_names():
+    with tempfile.TemporaryDirectory() as folder:
+        # Each waits for the other: they end well only side by side.
+        meet = "touch {0}/{1}; for _ in $(seq 100); do [ -e {0}/{2} ] && exit; sleep 0.1; done; exit 1"
+        done = run(step("a", meet.format(folder, "a", "b"), alone=True, beside=("b",)),
+                   step("b", meet.format(folder, "b", "a"), alone=True),
+                   step("c", f"[ ! -e {folder}/a ] && [ ! -e {folder}/b ]", cores=0.1))
+    assert all(outcome.failed == 0 for outcome in done.values()), done
+
+
 def steps_wait_for_others_and_for_room():
     done = run(step("second", "true", after=("first",)), step("first", "sleep 0.3"))
     assert list(done) == ["first", "second"], done
@@ -200,7 +210,8 @@ def a_test_that_no_step_runs_is_found():
 TESTS = [counts_of_the_last_line, reports_are_counted_and_nothing_is_no_success,
          a_step_that_hangs_is_ended_with_all_it_started, steps_of_a_killed_run_are_ended, what_must_not_be_said_fails,
          an_obstacle_is_named_and_its_stand_in_runs,
-         nothing_runs_beside_what_measures_time, steps_wait_for_others_and_for_room, a_change_reaches_what_depends_on_it,
+         nothing_runs_beside_what_measures_time, what_measures_time_bears_those_it_names,
+         steps_wait_for_others_and_for_room, a_change_reaches_what_depends_on_it,
          moved_deleted_and_new_files_differ, steps_are_chosen_by_tier_and_word,
          servers_start_in_any_folder_and_hold_nothing_of_their_starter, a_test_that_no_step_runs_is_found]
 

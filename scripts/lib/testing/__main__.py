@@ -53,6 +53,24 @@ def arguments():
     return options
 
 
+class Phase:
+    """A command that everything else needs, under way."""
+
+    def __init__(self, title, command):
+        self.log, self.began = WORK / "logs" / f"{title.split(' ')[0]}.log", time.monotonic()
+        with self.log.open("w") as file:
+            self.process = subprocess.Popen([str(word) for word in command], stdout=file, stderr=file, cwd=ROOT)
+
+    @property
+    def seconds(self):
+        return time.monotonic() - self.began
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait()
+
+
 class Run:
     """One call of scripts/test."""
 
@@ -77,9 +95,11 @@ class Run:
         for name in ("profiles", "results", "logs", "scratch"):
             shutil.rmtree(WORK / name, ignore_errors=True)
             (WORK / name).mkdir(parents=True)
-        self.phase("build (debug, with coverage)", ["swift", "build", "--build-tests", "--enable-code-coverage"])
-        self.phase("Postgres, Redis and RabbitMQ", [ROOT / "scripts/servers", "start", "--volatile", WORK / "servers"])
-        self.phase("python packages", [ROOT / "scripts/python", WORK / "venv"])
+        self.at_once({
+            "build (debug, with coverage)": ["swift", "build", "--build-tests", "--enable-code-coverage"],
+            "Postgres, Redis and RabbitMQ": [ROOT / "scripts/servers", "start", "--volatile", WORK / "servers"],
+            "python packages": [ROOT / "scripts/python", WORK / "venv"],
+        })
         self.environment |= server_settings()
         self.environment["TRANSFA_TEST_PYTHON"] = str(WORK / "venv/bin/python3")
         binaries = output(["swift", "build", "--show-bin-path"])
@@ -88,32 +108,38 @@ class Run:
         self.environment["PATH"] = f"{self.environment['POSTGRES_PROGRAMS']}:{self.environment['PATH']}"
         return pathlib.Path(binaries)
 
-    def phase(self, title, command):
-        """Runs one of the commands that everything else needs."""
-        began, log = time.monotonic(), WORK / "logs" / f"{title.split(' ')[0]}.log"
-        say(f"==> {title}")
-        with log.open("w") as file:
-            process = subprocess.Popen([str(word) for word in command], stdout=file, stderr=file, cwd=ROOT)
+    def at_once(self, commands):
+        """Runs side by side the commands that everything else needs, by title."""
+        running = {}
         try:
-            self.await_end(process, title, log)
-        except BaseException:
-            process.terminate()
-            process.wait()
-            raise
-        self.phases.append((title, time.monotonic() - began, process.returncode))
-        if process.returncode:
-            self.failed += 1
-            say(log.read_text(errors="replace")[-6000:])
-            raise SystemExit(f"{title} failed; the whole output is in {log}")
+            for title, command in commands.items():
+                say(f"==> {title}")
+                running[title] = Phase(title, command)
+            self.await_end(running)
+        finally:
+            for phase in running.values():
+                phase.stop()
 
-    def await_end(self, process, title, log):
-        began = spoke = time.monotonic()
-        while process.poll() is None:
+    def await_end(self, running):
+        """Takes out what ends; the first that fails ends all."""
+        spoke = time.monotonic()
+        while running:
             time.sleep(0.05)
+            for title, phase in list(running.items()):
+                code = phase.process.poll()
+                if code is None:
+                    continue
+                del running[title]
+                self.phases.append((title, phase.seconds, code))
+                if code:
+                    self.failed += 1
+                    say(phase.log.read_text(errors="replace")[-6000:])
+                    raise SystemExit(f"{title} failed; the whole output is in {phase.log}")
             if time.monotonic() - spoke > self.runner.every:
                 spoke = time.monotonic()
-                newest = newest_line(log)
-                say(f"    ... {title}, {clock(spoke - began)} so far{': ' if newest else ''}{newest}")
+                for title, phase in running.items():
+                    newest = newest_line(phase.log)
+                    say(f"    ... {title}, {clock(phase.seconds)} so far{': ' if newest else ''}{newest}")
 
     # The steps
 

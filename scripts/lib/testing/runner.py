@@ -172,20 +172,20 @@ class Runner:
 
     def startable(self, waiting, titles, stand_ins):
         """Those for which there is room, the first of the plan first; what needs the machine alone comes last."""
-        if any(running.step.alone for running in self.running):
-            return []
         done, ready = self.done(), []
         for step in waiting:
             before = {*step.after, *step.needs} & titles | ({stand_ins[step.title]} if step.title in stand_ins else set())
             if before <= done.keys():
                 ready.append(step)
-        used, chosen = sum(running.step.cores for running in self.running), []
-        for step in ready:
-            idle = not (self.running or chosen)
-            if not step.alone and (idle or used + step.cores <= self.cores * ROOM):
+        begun = [running.step for running in self.running]
+        chosen = []
+        for step in sorted(ready, key=lambda step: step.alone):
+            others = begun + chosen
+            used = sum(other.cores for other in others)
+            has_room = step.alone or not others or used + step.cores <= self.cores * ROOM
+            if has_room and all(step.bears(other) for other in others):
                 chosen.append(step)
-                used += step.cores
-        return chosen or ([] if self.running else ready[:1])
+        return chosen
 
     def look_at(self, running):
         step = running.step

@@ -18,6 +18,7 @@ IMAGES = "images of built executables"
 SANITIZER_BUILD = "build with ThreadSanitizer"
 CONTAINERS = "the suite in containers"
 FAULTS_ON_PROCESSES = "faults on processes"
+SERVICE_FAULTS = "faults of single services"
 # compose-test ends with it when no engine can be had that runs the suite.
 NO_ENGINE = 75
 # How a money test is named.
@@ -36,6 +37,8 @@ class Step:
     cores: float = 1.0
     # Whether times are measured in it: nothing runs beside it.
     alone: bool = False
+    # Titles of steps that may run beside it all the same: they mostly wait, and so does it.
+    beside: tuple = ()
     # Titles of steps whose end it waits for where they run, and of those that make what it uses: they run with it.
     after: tuple = ()
     needs: tuple = ()
@@ -54,6 +57,10 @@ class Step:
     # The exit code with which it says that this machine cannot do it, and the step that then runs in its place.
     hindered: int = 0
     instead: str = ""
+
+    def bears(self, other):
+        """Whether both may run at the same time, if there is room."""
+        return not (self.alone or other.alone) or other.title in self.beside or self.title in other.beside
 
     @property
     def slug(self):
@@ -127,8 +134,7 @@ class Plan:
         yield self.suites("tools", "tools", "default", "Tools", 4)
         yield self.suites("probes", "probes of every endpoint", "suite", "Probes", cores=1.5)
         yield self.suites("faults", FAULTS_ON_PROCESSES, "suite", "Faults", alone=True)
-        yield self.suites("service-faults", "faults of single services", "suite", "(ServiceFaults|LabelledCrashes)",
-                          alone=True)
+        yield self.suites("service-faults", SERVICE_FAULTS, "suite", "(ServiceFaults|LabelledCrashes)", alone=True)
 
     def suites(self, name, title, tier, suite, width=1, **more):
         return self.swift(name, title, tier, ("--filter", f"^SystemTests\\.{suite}/"), width, target="SystemTests",
@@ -169,7 +175,7 @@ class Plan:
         yield self.script(CONTRACT, "suite", "contract", *(("--full",) if self.long else ()), cores=1.5, minutes=60,
                           files=("Services/", "Shared/", "Tests/Contract/"))
 
-    # Containers: the images are made beside other steps, the suite in them has the machine to itself
+    # Containers: the images are made beside other steps, the suite in them has but one other step beside it
 
     def containers(self):
         files = ("Services/", "Shared/", "Dockerfile", "docker-compose.yml", "deploy/docker/", "deploy/gateway/",
@@ -180,7 +186,7 @@ class Plan:
         yield self.script(IMAGES, "suite", "compose-test", "--images", environment=built, hindered=NO_ENGINE, minutes=30,
                           files=files)
         yield self.script(CONTAINERS, "suite", "compose-test", "transaction", environment=(*built, *faults), alone=True,
-                          needs=(IMAGES,), hindered=NO_ENGINE, instead=FAULTS_ON_PROCESSES, minutes=40, files=files)
+                          beside=(SERVICE_FAULTS,), needs=(IMAGES,), hindered=NO_ENGINE, instead=FAULTS_ON_PROCESSES, minutes=40, files=files)
 
     def long_runs(self):
         yield self.script("containers of a release", "full", "compose-test", "--release",
