@@ -116,7 +116,7 @@ import Testing
     func shutdown() async throws {
         var configuration = try PostgresConfiguration(url: try serverURL())
         configuration.shutdownGrace = .milliseconds(1_500)
-        configuration.leaseTimeout = .seconds(20)
+        configuration.leaseTimeout = .seconds(60)
         let client = PostgresClient(configuration: configuration, logger: silent)
         let (sleeping, started) = AsyncStream.makeStream(of: Void.self)
         try await withThrowingTaskGroup(of: Int.self) { group in

@@ -12,10 +12,10 @@ import Testing
                     group.addTask {
                         if number % 3 == 0 {
                             let error = try await postgresError { _ = try await client.query("SELECT \(number) / 0") }
-                            #expect(error.sqlState == "22012")
+                            #expect(error.sqlState == "22012", "\(error)")
                         } else if number % 3 == 1 {
                             let error = try await postgresError { _ = try await client.query("SELEC \(number)") }
-                            #expect(error.sqlState == "42601")
+                            #expect(error.sqlState == "42601", "\(error)")
                         } else {
                             let rows = try await client.query("SELECT \(number), repeat('x', \(number)::int)")
                             let (back, text) = try rows[0].decode(Int.self, String.self)

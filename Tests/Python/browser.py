@@ -138,8 +138,12 @@ class Browser:
             time.sleep(0.05)
 
     def open(self, url):
-        self.call("Page.navigate", url=url)
-        self.until("the page to load", "document.readyState === 'complete' && location.href !== 'about:blank'")
+        """Shows another document, or another place of the same one."""
+        # The answer may come while the old document is still the one that is asked.
+        self.evaluate("window.isLeft = true")
+        answer = self.call("Page.navigate", url=url)
+        is_shown = "!window.isLeft && " if answer.get("loaderId") else ""
+        self.until("the page to load", f"{is_shown}document.readyState === 'complete' && location.href !== 'about:blank'")
 
     def text(self, selector="main"):
         return self.evaluate(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")

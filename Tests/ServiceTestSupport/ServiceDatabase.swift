@@ -112,7 +112,7 @@ private func client(_ url: String, _ connections: Int, _ logger: Logger) throws 
     var configuration = try PostgresConfiguration(url: url)
     configuration.leasedConnections = connections
     configuration.readConnections = 1
-    // A test may let many wait for one lock.
-    configuration.leaseTimeout = .seconds(20)
+    // A test may let many wait for one lock, on a machine that stands still for a while.
+    configuration.leaseTimeout = .seconds(60)
     return PostgresClient(configuration: configuration, logger: logger)
 }

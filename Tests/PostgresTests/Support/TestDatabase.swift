@@ -53,7 +53,7 @@ func withClient(
     var configuration = try PostgresConfiguration(url: url)
     configuration.readConnections = 1
     configuration.leasedConnections = 2
-    configuration.leaseTimeout = .seconds(20)
+    configuration.leaseTimeout = .seconds(20) * slowness
     configuration.statementTimeout *= slowness
     configuration.connectTimeout *= slowness
     configuration.minimumBackoff = .milliseconds(10)
