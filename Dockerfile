@@ -6,7 +6,8 @@ ARG EXECUTABLES=build
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        libhiredis-dev libhpdf-dev libpq-dev libqrencode-dev librabbitmq-dev libssl-dev pkg-config zlib1g-dev \
+        libcurl4-openssl-dev libhiredis-dev libhpdf-dev libpq-dev libqrencode-dev librabbitmq-dev libssl-dev \
+        pkg-config zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /suite
 ENV TRANSFA_WITHOUT_TESTS=1
@@ -25,8 +26,8 @@ RUN --mount=type=cache,id=transfa-build,target=/suite/.build,sharing=locked \
 FROM debian:bookworm-slim AS system
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        bash ca-certificates fonts-dejavu-core libhiredis0.14 libhpdf-2.3.0 libpq5 libqrencode4 librabbitmq4 libssl3 \
-        libstdc++6 zlib1g \
+        bash ca-certificates fonts-dejavu-core libcurl4 libhiredis0.14 libhpdf-2.3.0 libpq5 libqrencode4 librabbitmq4 \
+        libssl3 libstdc++6 zlib1g \
     && rm -rf /var/lib/apt/lists/*
 COPY deploy/docker/system.sh /usr/local/bin/make-system
 RUN make-system /system

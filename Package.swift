@@ -17,7 +17,6 @@ let strict: [SwiftSetting] = wrapper + [.strictMemorySafety()]
 
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
-let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let swiftCrypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -39,6 +38,11 @@ let contracts = Target.Dependency.product(name: "Contracts", package: "Contracts
 
 // MARK: Helpers
 
+/// A library of the distribution, in the packages that have it.
+func library(_ name: String, _ packages: [String], pkgConfig: String? = nil) -> Target {
+    .systemLibrary(name: name, path: "Shared/\(name)", pkgConfig: pkgConfig, providers: [.apt(packages)])
+}
+
 /// A module of the shared layers.
 func shared(_ name: String, _ dependencies: [Target.Dependency], settings: [SwiftSetting] = strict) -> Target {
     .target(
@@ -55,7 +59,7 @@ func shared(_ name: String, _ dependencies: [Target.Dependency], settings: [Swif
 func service(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Target] {
     let own: [Target.Dependency] = [
         "ServiceKit", "Primitives", "Messaging", "Postgres", "Redis", "Sealing", contracts, hummingbird,
-        asyncHTTPClient, httpTypes, logging, configuration, lifecycle, "Cryptography",
+        "OutgoingHTTP", httpTypes, logging, configuration, lifecycle, "Cryptography",
     ]
     let page: [Resource] = name == "Console" ? [.copy("Page")] : []
     return library(name, own + dependencies, resources: [.copy("Migrations")] + page)
@@ -114,29 +118,20 @@ func serviceTest(_ module: String, _ dependencies: [Target.Dependency] = []) -> 
 let layers: [Target] = [
     // 0: headers and shims
     .systemLibrary(name: "CLinux", path: "Shared/CLinux"),
-    .systemLibrary(name: "CLibPQ", path: "Shared/CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-    .systemLibrary(
-        name: "CRabbitMQ",
-        path: "Shared/CRabbitMQ",
-        pkgConfig: "librabbitmq",
-        providers: [.apt(["librabbitmq-dev"])]
-    ),
+    library("CLibPQ", ["libpq-dev"], pkgConfig: "libpq"),
+    library("CRabbitMQ", ["librabbitmq-dev"], pkgConfig: "librabbitmq"),
     // No pkgConfig: the flags that hiredis ships there are refused by the package manager.
-    .systemLibrary(name: "CHiredis", path: "Shared/CHiredis", providers: [.apt(["libhiredis-dev"])]),
-    .systemLibrary(name: "CHaru", path: "Shared/CHaru", providers: [.apt(["libhpdf-dev"])]),
-    .systemLibrary(name: "CQRencode", path: "Shared/CQRencode", providers: [.apt(["libqrencode-dev", "zlib1g-dev"])]),
-    .systemLibrary(
-        name: "COpenSSL",
-        path: "Shared/COpenSSL",
-        pkgConfig: "libcrypto",
-        providers: [.apt(["libssl-dev"])]
-    ),
-    // 1: threads, values, a peer that is away for a moment
+    library("CHiredis", ["libhiredis-dev"]),
+    library("CHaru", ["libhpdf-dev"]),
+    library("CQRencode", ["libqrencode-dev", "zlib1g-dev"]),
+    library("COpenSSL", ["libssl-dev"], pkgConfig: "libcrypto"),
+    library("CCurl", ["libcurl4-openssl-dev"], pkgConfig: "libcurl"),
+    // 1: threads, values, other servers
     shared("EventLoops", ["CLinux"], settings: wrapper),
     shared("Cryptography", ["COpenSSL"], settings: wrapper),
     shared("Primitives", ["Cryptography"]),
     shared("ImageFiles", []),
-    shared("HTTPReach", [asyncHTTPClient, nioCore, nioPosix]),
+    shared("OutgoingHTTP", ["CCurl", "EventLoops", collections], settings: wrapper),
     // 2: the three clients, and what people keep
     shared("Postgres", ["CLibPQ", "EventLoops", logging], settings: wrapper),
     shared("AMQP", ["CRabbitMQ", "EventLoops", logging], settings: wrapper),
@@ -155,13 +150,13 @@ let layers: [Target] = [
     // 5: what every service is made of, and the document of the events
     shared("ContractGate", [contracts, "Messaging"]),
     shared("Sealing", ["EventLoops", "Primitives", "Cryptography"]),
-    shared("AnchorClient", ["HTTPReach", "Primitives", asyncHTTPClient, nioCore, nioHTTP1, nioPosix]),
-    shared("ObjectStorage", ["HTTPReach", "Primitives", asyncHTTPClient, "Cryptography", nioCore, nioHTTP1, nioPosix]),
+    shared("AnchorClient", ["OutgoingHTTP", "Primitives"]),
+    shared("ObjectStorage", ["OutgoingHTTP", "Primitives", "Cryptography", nioPosix]),
     shared(
         "ServiceKit",
         [
-            "HTTPReach", "ImageFiles", "ObjectStorage", contracts, "Primitives", "Postgres", "AMQP", "Redis",
-            "EventLoops", "Messaging", "Sealing", hummingbird, asyncHTTPClient, "Cryptography", lifecycle, unixSignals,
+            "OutgoingHTTP", "ImageFiles", "ObjectStorage", contracts, "Primitives", "Postgres", "AMQP", "Redis",
+            "EventLoops", "Messaging", "Sealing", hummingbird, "Cryptography", lifecycle, unixSignals,
             configuration, logging, metrics, httpTypes, nioCore, collections,
         ]
     ),
@@ -185,14 +180,14 @@ let services: [Target] =
     + service("Subscription")
     + service("Notification", ["AnchorClient", "EventLoops", metrics, nioCore, nioHTTP1, nioSSL])
     + service("Analytics")
-    + service("Console", ["EventLoops", "HTTPReach", metrics, nioCore, nioHTTP1])
+    + service("Console", ["EventLoops", metrics, nioCore, nioHTTP1])
 
 /// Stands in for Anchor, Clerk and APNs; for development and tests, so it shares no rule with the services.
 let sandbox: [Target] =
     library(
         "Sandbox",
         [
-            "HTTPReach", "Primitives", hummingbird, hummingbirdCore, hummingbirdHTTP2, asyncHTTPClient, "Cryptography",
+            "Primitives", hummingbird, hummingbirdCore, hummingbirdHTTP2, "OutgoingHTTP", "Cryptography",
             swiftCrypto, asn1,
             nioCore, nioHTTP1, nioSSL, httpTypes, collections, logging, lifecycle, unixSignals, x509,
         ]
@@ -201,7 +196,7 @@ let sandbox: [Target] =
 let tools: [Target] = [
     .executableTarget(
         name: "transfactl",
-        dependencies: [arguments, asyncHTTPClient, "AMQP", "ContractGate", "DevSuite", "Messaging", "Sealing"]
+        dependencies: [arguments, "OutgoingHTTP", "AMQP", "ContractGate", "DevSuite", "Messaging", "Sealing"]
             + ["Primitives", contracts, nioCore, nioHTTP1],
         path: "Services/Transfactl",
         exclude: ["README.md"],
@@ -233,19 +228,19 @@ let tests: [Target] = [
     test("ContractGate", ["ContractGate", "Messaging", "AMQP", "TestSupport", contracts]),
     test("QRCode", ["QRCode", "TestSupport"]),
     test("ImageFiles", ["ImageFiles", "TestSupport"]),
-    test("HTTPReach", ["HTTPReach", "EventLoops", "TestSupport", hummingbird, asyncHTTPClient, nioCore, nioHTTP1]),
-    test("ObjectStorage", ["ObjectStorage", "Primitives", "EventLoops", "TestSupport", asyncHTTPClient]),
+    test("OutgoingHTTP", ["OutgoingHTTP", "EventLoops", "TestSupport"]),
+    test("ObjectStorage", ["ObjectStorage", "Primitives", "EventLoops", "TestSupport", "OutgoingHTTP"]),
     test("Sealing", ["Sealing", "Primitives", "Cryptography"]),
     test("Messaging", migrated + ["EventLoops", lifecycle]),
     test(
         "ServiceKit",
-        migrated + ["ServiceKit", "Redis", "Sealing", "EventLoops", hummingbird, asyncHTTPClient, httpTypes, nioCore]
+        migrated + ["ServiceKit", "Redis", "Sealing", "EventLoops", hummingbird, "OutgoingHTTP", httpTypes, nioCore]
             + [lifecycle, metrics, "Cryptography", configuration]
     ),
     test(
         "Sandbox",
         [
-            "SandboxService", "AnchorClient", "Primitives", "TestSupport", hummingbird, asyncHTTPClient, "Cryptography",
+            "SandboxService", "AnchorClient", "Primitives", "TestSupport", hummingbird, "OutgoingHTTP", "Cryptography",
             nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging, lifecycle,
         ]
     ),
@@ -257,7 +252,7 @@ let tests: [Target] = [
     serviceTest(
         "Notification",
         [
-            "AnchorClient", "EventLoops", "SandboxService", asyncHTTPClient, "Cryptography", httpTypes, hummingbirdCore,
+            "AnchorClient", "EventLoops", "SandboxService", "OutgoingHTTP", "Cryptography", httpTypes, hummingbirdCore,
             nioCore, nioHTTP1,
         ]
     ),
@@ -268,7 +263,7 @@ let tests: [Target] = [
         "System",
         [
             "TestSupport", "Primitives", "Postgres", "EventLoops", "AMQP", "Messaging", "ContractGate", "Sealing",
-            "DevSuite", contracts, asyncHTTPClient, "Cryptography", logging, nioCore, nioHTTP1, yams,
+            "DevSuite", contracts, "OutgoingHTTP", "Cryptography", logging, nioCore, nioHTTP1, yams,
         ]
     ),
 ]
@@ -279,7 +274,6 @@ let package = Package(
     dependencies: [
         .package(path: "Shared/Contracts"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),

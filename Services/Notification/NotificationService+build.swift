@@ -1,8 +1,8 @@
 import AnchorClient
-import AsyncHTTPClient
 import Contracts
 import Hummingbird
 import Messaging
+import OutgoingHTTP
 import Primitives
 public import ServiceKit
 
@@ -18,7 +18,7 @@ extension ServiceDefinition {
             do {
                 return try parts.wired()
             } catch {
-                try? await parts.apple?.shutdown()
+                await parts.apple?.shutdown()
                 throw error
             }
         }
@@ -38,7 +38,7 @@ struct NotificationParts {
     init(host: ServiceHost) throws {
         self.host = host
         self.configuration = try NotificationConfiguration(host.settings.reader)
-        self.apple = try self.configuration.push?.makeHTTPClient()
+        self.apple = try self.configuration.push?.makeHTTPClient(OutgoingCallMetrics(host.metrics))
     }
 
     func wired() throws -> ServiceParts {
@@ -127,8 +127,7 @@ struct NotificationParts {
                 configuration: push,
                 // Apple's clock cannot be moved.
                 tokens: ProviderTokens(push, time: SystemClock()),
-                http: http,
-                logger: self.host.logger
+                http: http
             ),
             clock: self.host.clock
         )

@@ -1,10 +1,10 @@
-import AsyncHTTPClient
 import Foundation
 import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
 public import Logging
 import NIOCore
+import OutgoingHTTP
 public import Primitives
 public import ServiceLifecycle
 import UnixSignals
@@ -31,7 +31,7 @@ public struct SandboxApplication: Service {
         onListening: @escaping @Sendable (Int) async -> Void = { _ in },
         onListeningForPushes: @escaping @Sendable (Int) async -> Void = { _ in }
     ) throws {
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: WebhookSender.httpConfiguration)
+        let http = HTTPClient()
         let sender = WebhookSender(http: http, logger: logger)
         let provider = try Provider(configuration: configuration, sender: sender, time: time, logger: logger)
         let keys = ClerkKeys(directory: configuration.stateDirectory)
@@ -94,10 +94,10 @@ public struct SandboxApplication: Service {
         do {
             try await group.run()
         } catch {
-            try? await self.http.shutdown()
+            await self.http.shutdown()
             throw error
         }
-        try await self.http.shutdown()
+        await self.http.shutdown()
     }
 
     /// Serves until SIGTERM or SIGINT.

@@ -1,5 +1,5 @@
 import Foundation
-import NIOHTTP1
+import OutgoingHTTP
 
 /// A document that the provider wants to see of a customer, or has seen.
 public struct CustomerDocument: Sendable, Hashable {
@@ -72,7 +72,7 @@ extension AnchorClient {
         // Random, so that no file can hold it.
         let boundary = "transfa-\(UUID().uuidString)"
         let request = AnchorRequest(
-            method: .POST,
+            method: .post,
             path: "/documents/upload-document/\(escaped(customerID))/\(escaped(documentID))",
             body: content.multipart(boundary: boundary),
             contentType: "multipart/form-data; boundary=\(boundary)"

@@ -1,9 +1,5 @@
-public import AsyncHTTPClient
 import Foundation
-import HTTPReach
-import NIOCore
-import NIOHTTP1
-import NIOPosix
+public import OutgoingHTTP
 
 /// The provider's HTTP API.
 ///
@@ -42,18 +38,6 @@ public struct AnchorClient: Sendable {
     }
 }
 
-extension AnchorClient {
-    /// How the HTTP client should be set up for this provider: no redirects (they could send a transfer twice), and a
-    /// connection that cannot be made fails at once instead of being tried until the deadline.
-    public static var httpConfiguration: HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
-        configuration.redirectConfiguration = .disallow
-        configuration.timeout.connect = .seconds(2)
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return configuration
-    }
-}
-
 /// One request before it is sent.
 struct AnchorRequest: Sendable {
     var method: HTTPMethod
@@ -62,20 +46,20 @@ struct AnchorRequest: Sendable {
     var contentType = "application/json"
     var idempotencyKey: String?
 
-    static func get(_ path: String) -> AnchorRequest { AnchorRequest(method: .GET, path: path) }
+    static func get(_ path: String) -> AnchorRequest { AnchorRequest(method: .get, path: path) }
 
-    static func delete(_ path: String) -> AnchorRequest { AnchorRequest(method: .DELETE, path: path) }
+    static func delete(_ path: String) -> AnchorRequest { AnchorRequest(method: .delete, path: path) }
 
     static func post(
         _ path: String,
         _ body: some Encodable,
         idempotencyKey: String? = nil
     ) throws(AnchorError) -> AnchorRequest {
-        AnchorRequest(method: .POST, path: path, body: try Self.json(body), idempotencyKey: idempotencyKey)
+        AnchorRequest(method: .post, path: path, body: try Self.json(body), idempotencyKey: idempotencyKey)
     }
 
     static func put(_ path: String, _ body: some Encodable) throws(AnchorError) -> AnchorRequest {
-        AnchorRequest(method: .PUT, path: path, body: try Self.json(body))
+        AnchorRequest(method: .put, path: path, body: try Self.json(body))
     }
 
     private static func json(_ body: some Encodable) throws(AnchorError) -> Data {
@@ -118,62 +102,37 @@ extension AnchorClient {
     }
 
     private func send(_ request: AnchorRequest, deadline: Duration) async throws(AnchorError) -> Data {
-        let outgoing = self.outgoing(request)
-        do {
-            // The HTTP client's own deadline ends with the head of the answer; this one includes the body.
-            return try await withThrowingTaskGroup(of: Data?.self) { group in
-                group.addTask { try await self.exchange(outgoing, deadline: deadline) }
-                group.addTask {
-                    try await Task.sleep(for: deadline)
-                    return nil
-                }
-                defer { group.cancelAll() }
-                guard let first = try await group.next(), let body = first else {
-                    throw AnchorError.timedOut(sent: true)
-                }
-                return body
-            }
+        let answer: HTTPAnswer
+        do throws(HTTPFailure) {
+            answer = try await self.http.send(self.outgoing(request), within: deadline)
         } catch {
-            throw AnchorError(transport: error)
+            throw AnchorError(error)
         }
+        guard answer.isSuccess else { throw Self.refusal(answer.status, answer.retryAfter, Data(answer.body)) }
+        return Data(answer.body)
     }
 
-    private func outgoing(_ request: AnchorRequest) -> HTTPClientRequest {
-        var outgoing = HTTPClientRequest(url: self.baseURL + "/api/v1" + request.path)
-        outgoing.method = request.method
-        outgoing.headers.add(name: "x-anchor-key", value: self.apiKey)
-        outgoing.headers.add(name: "accept", value: "application/json")
-        if let key = request.idempotencyKey { outgoing.headers.add(name: "x-anchor-idempotent-key", value: key) }
+    private func outgoing(_ request: AnchorRequest) -> HTTPCall {
+        var call = HTTPCall(
+            request.method,
+            self.baseURL + "/api/v1" + request.path,
+            headers: [("x-anchor-key", self.apiKey), ("accept", "application/json")],
+            longestAnswer: Self.maximumAnswerBytes
+        )
+        if let key = request.idempotencyKey { call.headers.append(("x-anchor-idempotent-key", key)) }
         if let body = request.body {
-            outgoing.headers.add(name: "content-type", value: request.contentType)
-            outgoing.body = .bytes(ByteBuffer(bytes: body))
+            call.headers.append(("content-type", request.contentType))
+            call.body = Array(body)
         }
-        return outgoing
+        return call
     }
 
-    private func exchange(_ request: HTTPClientRequest, deadline: Duration) async throws -> Data {
-        let response = try await self.http.reach(request, within: TimeAmount(deadline))
-        let isSuccess = (200...299).contains(response.status.code)
-        let body: ByteBuffer
-        do {
-            body = try await response.body.collect(upTo: Self.maximumAnswerBytes)
-        } catch is NIOTooManyBytesError {
-            throw isSuccess ? AnchorError.malformed(what: "answer size") : Self.refusal(response, Data())
-        }
-        let data = Data(body.readableBytesView)
-        guard isSuccess else { throw Self.refusal(response, data) }
-        return data
-    }
-
-    private static func refusal(_ response: HTTPClientResponse, _ body: Data) -> AnchorError {
-        let status = Int(response.status.code)
+    fileprivate static func refusal(_ status: Int, _ retryAfter: Int64?, _ body: Data) -> AnchorError {
         switch status {
         case 401, 403: return .unauthorised
         case 404: return .notFound
         case 408: return .timedOut(sent: true)
-        case 429:
-            let seconds = response.headers.first(name: "retry-after").flatMap { Int($0) }
-            return .rateLimited(retryAfter: seconds.map { .seconds(min(max($0, 0), 3600)) })
+        case 429: return .rateLimited(retryAfter: retryAfter.map { .seconds(min(max($0, 0), 3600)) })
         case 500...: return .unavailable(status: status)
         default:
             let said = RefusalBody.read(body)
@@ -184,28 +143,17 @@ extension AnchorClient {
 }
 
 extension AnchorError {
-    /// Maps what the HTTP client throws.
+    /// What a lost call means.
     ///
     /// What is not known to have stopped before sending counts as sent.
-    init(transport error: any Error) {
-        switch error {
-        case let error as AnchorError: self = error
-        case is CancellationError: self = .cancelled(sent: true)
-        case is NIOConnectionError: self = .connectionLost(sent: false)
-        // Refused can only come from connecting; other codes also end connections that carried a request.
-        case let error as IOError where error.errnoCode == ECONNREFUSED: self = .connectionLost(sent: false)
-        case let error as HTTPClientError: self = .init(client: error)
-        default: self = .connectionLost(sent: true)
-        }
-    }
-
-    private init(client error: HTTPClientError) {
-        switch error {
-        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout: self = .timedOut(sent: false)
-        case .readTimeout, .writeTimeout, .deadlineExceeded: self = .timedOut(sent: true)
-        case .cancelled: self = .cancelled(sent: true)
-        case .invalidURL, .emptyHost, .emptyScheme, .alreadyShutdown: self = .connectionLost(sent: false)
-        default: self = .connectionLost(sent: true)
+    init(_ failure: HTTPFailure) {
+        switch (failure.reason, failure.status) {
+        case (.timedOut, _): self = .timedOut(sent: !failure.isUnsent)
+        case (.cancelled, _): self = .cancelled(sent: !failure.isUnsent)
+        case (.answerTooLong, let status?) where !(200..<300).contains(status):
+            self = AnchorClient.refusal(status, failure.retryAfter, Data())
+        case (.answerTooLong, _): self = .malformed(what: "answer size")
+        default: self = .connectionLost(sent: !failure.isUnsent)
         }
     }
 }

@@ -1,5 +1,5 @@
-public import AsyncHTTPClient
 import Foundation
+public import OutgoingHTTP
 
 /// Where objects are kept, as a setting says.
 public enum ObjectStoreLocation: Hashable, Sendable {

@@ -1,8 +1,5 @@
-public import AsyncHTTPClient
 import Foundation
-import HTTPReach
-import NIOCore
-import NIOHTTP1
+public import OutgoingHTTP
 
 /// Objects in a bucket of S3, or of a server that speaks like it.
 ///
@@ -38,15 +35,16 @@ public struct S3Store: ObjectStore {
 
     /// Keeps an object.
     public func put(_ bytes: [UInt8], contentType: String, at key: ObjectKey) async throws(ObjectStorageError) {
-        let answer = try await self.send(.PUT, key, headers: ["content-type": contentType], body: bytes)
+        let answer = try await self.send(.put, key, headers: ["content-type": contentType], body: bytes)
         guard answer.status == 200 else { throw .refused(status: answer.status) }
     }
 
     /// The bytes of an object.
     public func get(_ key: ObjectKey, limit: Int) async throws(ObjectStorageError) -> [UInt8]? {
-        let answer = try await self.send(.GET, key, limit: limit)
+        let answer = try await self.send(.get, key, limit: limit)
         switch answer.status {
-        case 200: return answer.body
+        case 200 where answer.body.count <= limit: return answer.body
+        case 200: throw .tooLong
         case 404 where !answer.saysNoBucket: return nil
         default: throw .refused(status: answer.status)
         }
@@ -54,7 +52,7 @@ public struct S3Store: ObjectStore {
 
     /// Removes an object.
     public func delete(_ key: ObjectKey) async throws(ObjectStorageError) {
-        let answer = try await self.send(.DELETE, key)
+        let answer = try await self.send(.delete, key)
         guard (200..<300).contains(answer.status) || answer.status == 404 && !answer.saysNoBucket else {
             throw .refused(status: answer.status)
         }
@@ -104,21 +102,17 @@ public struct S3Store: ObjectStore {
     ) async throws(ObjectStorageError) -> Answer? {
         // A key has no character that would have to be encoded.
         let path = "/\(self.location.bucket)/\(key.text)"
-        var request = HTTPClientRequest(url: self.location.endpoint + path)
-        request.method = method
-        for header in self.signature.headers(method.rawValue, path, headers: headers, body: body, at: Date()) {
-            request.headers.add(name: header.name, value: header.value)
-        }
-        if method == .PUT { request.body = .bytes(ByteBuffer(bytes: body)) }
-        do {
-            let response = try await self.http.reach(request, within: TimeAmount(self.deadline))
-            let isObject = response.status == .ok && method == .GET
-            let bytes = try await response.body.collect(upTo: isObject ? limit : Self.errorBytes)
-            return Answer(status: Int(response.status.code), body: Array(buffer: bytes))
-        } catch is NIOTooManyBytesError {
-            throw .tooLong
+        var call = HTTPCall(method, self.location.endpoint + path, longestAnswer: max(limit, Self.errorBytes))
+        call.headers = self.signature.headers(method.rawValue, path, headers: headers, body: body, at: Date())
+            .map { ($0.name, $0.value) }
+        if method == .put { call.body = body }
+        do throws(HTTPFailure) {
+            let answer = try await self.http.send(call, within: self.deadline)
+            return Answer(status: answer.status, body: answer.body)
         } catch {
-            return nil
+            guard error.reason == .answerTooLong, let status = error.status else { return nil }
+            if status == 200 { throw .tooLong }
+            return Answer(status: status, body: [])
         }
     }
 }

@@ -1,10 +1,11 @@
-import AsyncHTTPClient
 import Contracts
 import Cryptography
 import Foundation
 import Logging
 import Messaging
+import OutgoingHTTP
 import Primitives
+import ServiceKit
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -132,15 +133,14 @@ struct AppleTests {
             key: key,
             trustedCertificates: nil
         )
-        let http = try configuration.makeHTTPClient()
+        let http = try configuration.makeHTTPClient(OutgoingCallMetrics(PrometheusRegistry()))
         let client = APNsClient(
             configuration: configuration,
             tokens: ProviderTokens(configuration, time: SystemClock()),
-            http: http,
-            logger: .init(label: "apple")
+            http: http
         )
         #expect(await client.send(self.message()) == .later(reason: "not_reached", after: nil))
-        try await http.shutdown()
+        await http.shutdown()
     }
 
     @Test("from the event to Apple: one push per phone, and a phone that is gone is forgotten")

@@ -1,6 +1,6 @@
-import AsyncHTTPClient
 import EventLoops
 import Foundation
+import OutgoingHTTP
 import TestSupport
 import Testing
 

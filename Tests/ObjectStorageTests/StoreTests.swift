@@ -1,6 +1,6 @@
-import AsyncHTTPClient
 import Foundation
 import ObjectStorage
+import OutgoingHTTP
 import TestSupport
 import Testing
 

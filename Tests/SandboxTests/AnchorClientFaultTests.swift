@@ -1,6 +1,7 @@
 import AnchorClient
 import Foundation
 import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 import Testing
 
@@ -37,21 +38,21 @@ struct AnchorClientFaultTests {
     func dropAfter() async throws {
         try await self.withOrder { sandbox, order in
             let rule: JSON = ["fault": "drop-after", "method": "POST", "path": "/api/v1/transfers"]
-            try await sandbox.control(.POST, "faults", rule)
+            try await sandbox.control(.post, "faults", rule)
             let error = await Self.failing(sandbox, order)
             #expect(error == .connectionLost(sent: true))
             #expect(error?.mayHaveBeenSent == true)
             #expect(try await sandbox.client.transfer(reference: "fault-1") != nil)
             // The same order again, with its key, is the same transfer.
             _ = try await sandbox.client.createTransfer(order)
-            #expect(try await sandbox.control(.GET, "references/fault-1")["accepted"] == 1)
+            #expect(try await sandbox.control(.get, "references/fault-1")["accepted"] == 1)
         }
     }
 
     @Test("a deadline passed while the provider works may have been sent, and is found by reference")
     func timeout() async throws {
         try await self.withOrder { sandbox, order in
-            try await sandbox.control(.POST, "faults", ["fault": "delay=600", "body_contains": "fault-1"])
+            try await sandbox.control(.post, "faults", ["fault": "delay=600", "body_contains": "fault-1"])
             let error = await Self.failing(sandbox, order, deadline: .milliseconds(150))
             #expect(error == .timedOut(sent: true))
             _ = try await sandbox.settled("fault-1")
@@ -61,19 +62,19 @@ struct AnchorClientFaultTests {
     @Test("a transfer that is absent at first can still be taken later")
     func lateCommit() async throws {
         try await self.withOrder { sandbox, order in
-            try await sandbox.control(.POST, "faults", ["fault": "late-commit=2000", "body_contains": "fault-1"])
+            try await sandbox.control(.post, "faults", ["fault": "late-commit=2000", "body_contains": "fault-1"])
             let error = await Self.failing(sandbox, order)
             #expect(error?.mayHaveBeenSent == true)
             #expect(try await sandbox.client.transfer(reference: "fault-1") == nil)
             _ = try await sandbox.settled("fault-1")
-            #expect(try await sandbox.control(.GET, "references/fault-1")["accepted"] == 1)
+            #expect(try await sandbox.control(.get, "references/fault-1")["accepted"] == 1)
         }
     }
 
     @Test("a request that was not handled leaves nothing")
     func dropBefore() async throws {
         try await self.withOrder { sandbox, order in
-            try await sandbox.control(.POST, "faults", ["fault": "drop-before", "body_contains": "fault-1"])
+            try await sandbox.control(.post, "faults", ["fault": "drop-before", "body_contains": "fault-1"])
             #expect(await Self.failing(sandbox, order) == .connectionLost(sent: true))
             #expect(try await sandbox.client.transfer(reference: "fault-1") == nil)
             #expect(try await sandbox.client.createTransfer(order).status == .pending)
@@ -83,12 +84,12 @@ struct AnchorClientFaultTests {
     @Test("a 5xx may have been sent, a 429 was not")
     func statuses() async throws {
         try await self.withOrder { sandbox, order in
-            try await sandbox.control(.POST, "faults", ["fault": "status-after=503", "body_contains": "fault-1"])
+            try await sandbox.control(.post, "faults", ["fault": "status-after=503", "body_contains": "fault-1"])
             let unavailable = await Self.failing(sandbox, order)
             #expect(unavailable == .unavailable(status: 503))
             #expect(unavailable?.mayHaveBeenSent == true)
             #expect(try await sandbox.client.transfer(reference: "fault-1") != nil)
-            try await sandbox.control(.POST, "faults", ["fault": "status=429", "body_contains": "fault-1"])
+            try await sandbox.control(.post, "faults", ["fault": "status=429", "body_contains": "fault-1"])
             let limited = await Self.failing(sandbox, order)
             #expect(limited == .rateLimited(retryAfter: nil))
             #expect(limited?.mayHaveBeenSent == false)
@@ -128,7 +129,7 @@ struct AnchorClientFaultTests {
             let clock = AdjustableClock()
             let circuit = AnchorCircuit(.init(failures: 2, openFor: .seconds(60)), time: clock)
             let client = sandbox.client(circuit: circuit)
-            try await sandbox.control(.POST, "faults", ["fault": "status=503", "count": 2])
+            try await sandbox.control(.post, "faults", ["fault": "status=503", "count": 2])
             for _ in 0..<2 {
                 await #expect(throws: AnchorError.unavailable(status: 503)) { try await client.banks() }
             }

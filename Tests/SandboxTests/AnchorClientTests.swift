@@ -1,7 +1,7 @@
 import AnchorClient
-import AsyncHTTPClient
 import Foundation
 import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 import Testing
 
@@ -55,11 +55,11 @@ struct AnchorClientTests {
             let none = try await client.transfers(accountID: payer.id, side: .source, from: tomorrow)
             #expect(none.transfers.isEmpty && !none.hasMore)
 
-            try await sandbox.control(.POST, "transfers/list-1/amount", ["amount": 150])
+            try await sandbox.control(.post, "transfers/list-1/amount", ["amount": 150])
             #expect(try await client.transfer(reference: "list-1")?.amount.kobo == 150)
             #expect(try await client.balance(accountID: payer.id).ledger.kobo == 10_000 - 350)
             #expect(try await client.balance(accountID: payee.id).ledger.kobo == 350)
-            let summary = try await sandbox.control(.GET, "summary")
+            let summary = try await sandbox.control(.get, "summary")
             #expect(summary["total_ledger"]?.number == summary["total_in"]?.number)
         }
     }
@@ -98,14 +98,14 @@ struct AnchorClientTests {
         try await withSandbox { sandbox in
             let account = try await sandbox.personWithAccount(kobo: 500_000)
             let bank = try await sandbox.counterparty()
-            try await sandbox.control(.PATCH, "switches", ["transferOutcome": "never"])
+            try await sandbox.control(.patch, "switches", ["transferOutcome": "never"])
             let order = Samples.order("nip-1", kobo: 120_000, from: account.id, to: .counterparty(id: bank))
             let taken = try await sandbox.client.createTransfer(order)
             #expect(taken.status == .pending)
             #expect(taken.rail == .nip)
             let held = try await sandbox.client.balance(accountID: account.id)
             #expect([held.available.kobo, held.ledger.kobo, held.hold.kobo] == [380_000, 500_000, 120_000])
-            try await sandbox.control(.POST, "transfers/nip-1/outcome", ["outcome": "completed"])
+            try await sandbox.control(.post, "transfers/nip-1/outcome", ["outcome": "completed"])
             #expect(try await sandbox.settled("nip-1").status == .completed)
             let paid = try await sandbox.client.balance(accountID: account.id)
             #expect([paid.available.kobo, paid.ledger.kobo, paid.hold.kobo] == [380_000, 380_000, 0])
@@ -117,7 +117,7 @@ struct AnchorClientTests {
     @Test("a book transfer moves money between accounts, at once when the switch says so", arguments: [false, true])
     func book(isSynchronous: Bool) async throws {
         try await withSandbox { sandbox in
-            try await sandbox.control(.PATCH, "switches", ["bookSynchronous": .bool(isSynchronous)])
+            try await sandbox.control(.patch, "switches", ["bookSynchronous": .bool(isSynchronous)])
             let payer = try await sandbox.personWithAccount(kobo: 500_000)
             let payee = try await sandbox.personWithAccount(email: "b@transfa.test")
             let order = Samples.order("book-1", kobo: 120_000, from: payer.id, to: .account(id: payee.id))
@@ -126,7 +126,7 @@ struct AnchorClientTests {
             #expect(try await sandbox.settled("book-1").status == .completed)
             #expect(try await sandbox.client.balance(accountID: payer.id).available.kobo == 380_000)
             #expect(try await sandbox.client.balance(accountID: payee.id).available.kobo == 120_000)
-            let summary = try await sandbox.control(.GET, "summary")
+            let summary = try await sandbox.control(.get, "summary")
             #expect(summary["total_ledger"] == 500_000)
         }
     }
@@ -134,7 +134,7 @@ struct AnchorClientTests {
     @Test("the recipient's number decides the outcome", arguments: [("9990", "FAILED"), ("9991", "REVERSED")])
     func outcomes(_ ending: String, _ status: String) async throws {
         try await withSandbox { sandbox in
-            try await sandbox.control(.PATCH, "switches", ["reversalDelayMs": 20])
+            try await sandbox.control(.patch, "switches", ["reversalDelayMs": 20])
             let account = try await sandbox.personWithAccount(kobo: 500_000)
             let bank = try await sandbox.counterparty(number: "012345" + ending)
             let order = Samples.order("end-1", kobo: 120_000, from: account.id, to: .counterparty(id: bank))
@@ -150,7 +150,7 @@ struct AnchorClientTests {
     @Test("missing funds can also be a later failure that moves nothing")
     func lateShortage() async throws {
         try await withSandbox { sandbox in
-            try await sandbox.control(.PATCH, "switches", ["insufficientFunds": "fail"])
+            try await sandbox.control(.patch, "switches", ["insufficientFunds": "fail"])
             let account = try await sandbox.personWithAccount(kobo: 500)
             let bank = try await sandbox.counterparty()
             let order = Samples.order("short-1", kobo: 1000, from: account.id, to: .counterparty(id: bank))
@@ -166,14 +166,14 @@ struct AnchorClientTests {
         try await withSandbox { sandbox in
             let account = try await sandbox.personWithAccount()
             let fund: JSON = ["amount": 7000, "settle_delay_ms": 3_600_000, "reference": "their-ref"]
-            let id = try await sandbox.control(.POST, "accounts/\(account.id)/fund", fund)["id"]?.text
+            let id = try await sandbox.control(.post, "accounts/\(account.id)/fund", fund)["id"]?.text
             let payment = try await sandbox.client.inboundPayment(id: #require(id))
             #expect(payment.amount.kobo == 7000)
             #expect(payment.accountID == account.id)
             #expect(payment.reference == "their-ref")
             #expect(!payment.isSettled)
             #expect(try await sandbox.client.balance(accountID: account.id).pending.kobo == 7000)
-            try await sandbox.control(.POST, "payments/\(payment.id)/settle")
+            try await sandbox.control(.post, "payments/\(payment.id)/settle")
             #expect(try await sandbox.client.inboundPayment(id: payment.id).isSettled)
             #expect(try await sandbox.client.balance(accountID: account.id).available.kobo == 7000)
         }
@@ -185,7 +185,7 @@ struct AnchorClientTests {
             let account = try await sandbox.personWithAccount()
             for amount in [100, 200, 300] as [Int64] {
                 try await sandbox.control(
-                    .POST,
+                    .post,
                     "accounts/\(account.id)/fund",
                     ["amount": .integer(amount)]
                 )
@@ -208,7 +208,7 @@ struct AnchorClientTests {
         try await withSandbox { sandbox in
             let account = try await sandbox.personWithAccount()
             let fund: JSON = ["amount": 7000, "events": "twin"]
-            let id = try await sandbox.control(.POST, "accounts/\(account.id)/fund", fund)["id"]?.text
+            let id = try await sandbox.control(.post, "accounts/\(account.id)/fund", fund)["id"]?.text
             let transfer = try await sandbox.client.inboundPayment(id: #require(id))
             let twin = transfer.id.replacingOccurrences(of: "-anc_inb_trsf", with: "-anc_py")
             let payment = try await sandbox.client.inboundPayment(id: twin)

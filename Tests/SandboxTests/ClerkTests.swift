@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 import Synchronization
 import Testing
@@ -22,7 +23,7 @@ struct ClerkTests {
     /// Whether the token is signed by a published key, as a verifier would see it.
     private static func verifies(_ token: String, _ sandbox: SandboxHandle) async throws -> Bool {
         let (header, _, signed, signature) = try Self.parts(token)
-        let (_, jwks) = try await sandbox.send(.GET, "/.well-known/jwks.json")
+        let (_, jwks) = try await sandbox.send(.get, "/.well-known/jwks.json")
         let key = try #require(jwks["keys"]?.items?.first { $0["kid"] == header["kid"] })
         let modulus = try #require(key["n"]?.text.flatMap { Base64URL.decode($0) })
         let exponent = try #require(key["e"]?.text.flatMap { Base64URL.decode($0) })
@@ -30,7 +31,7 @@ struct ClerkTests {
     }
 
     private static func token(_ sandbox: SandboxHandle, _ order: JSON) async throws -> String {
-        try #require(try await sandbox.control(.POST, "clerk/tokens", order)["jwt"]?.text)
+        try #require(try await sandbox.control(.post, "clerk/tokens", order)["jwt"]?.text)
     }
 
     @Test("a token verifies with the published keys and has Clerk's claims")
@@ -78,7 +79,7 @@ struct ClerkTests {
     func rotation() async throws {
         try await withSandbox { sandbox in
             let old = try await Self.token(sandbox, ["subject": "user_1"])
-            try await sandbox.control(.POST, "clerk/rotate")
+            try await sandbox.control(.post, "clerk/rotate")
             let new = try await Self.token(sandbox, ["subject": "user_1"])
             let kids = try [old, new].map { try Self.parts($0).header["kid"] }
             #expect(kids[0] != kids[1])
@@ -93,7 +94,7 @@ struct ClerkTests {
             let kids = Mutex([String]())
             try await withSandbox(directory: directory) { sandbox in
                 _ = try await Self.token(sandbox, ["subject": "user_1"])
-                try await sandbox.control(.POST, "clerk/rotate")
+                try await sandbox.control(.post, "clerk/rotate")
                 let published = try await Self.published(sandbox)
                 kids.withLock { $0 = published }
             }
@@ -101,7 +102,7 @@ struct ClerkTests {
                 let before = kids.withLock { $0 }
                 #expect(before.count == 2)
                 #expect(try await Self.published(sandbox) == before)
-                try await sandbox.control(.POST, "clerk/retire")
+                try await sandbox.control(.post, "clerk/retire")
                 #expect(try await Self.published(sandbox) == [before[0]])
                 let token = try await Self.token(sandbox, ["subject": "user_1"])
                 #expect(try await Self.verifies(token, sandbox))
@@ -110,7 +111,7 @@ struct ClerkTests {
     }
 
     private static func published(_ sandbox: SandboxHandle) async throws -> [String] {
-        let (_, jwks) = try await sandbox.send(.GET, "/.well-known/jwks.json")
+        let (_, jwks) = try await sandbox.send(.get, "/.well-known/jwks.json")
         return jwks["keys"]?.items?.compactMap { $0["kid"]?.text } ?? []
     }
 }

@@ -1,6 +1,7 @@
 import AnchorClient
 import Foundation
 import NIOHTTP1
+import OutgoingHTTP
 import Testing
 
 @testable import SandboxService
@@ -10,7 +11,7 @@ struct CustomerRefusalTests {
     @Test("a request without the key, or with a wrong one, is unauthorised")
     func keys() async throws {
         try await withSandbox { sandbox in
-            let without = try await sandbox.send(.GET, "/api/v1/banks", headers: ["x-anchor-key": ""])
+            let without = try await sandbox.send(.get, "/api/v1/banks", headers: ["x-anchor-key": ""])
             #expect(without.status == 401)
             await #expect(throws: AnchorError.unauthorised) { try await sandbox.client(apiKey: "wrong").banks() }
         }
@@ -19,18 +20,18 @@ struct CustomerRefusalTests {
     @Test("while a key is being replaced both are taken and counted, and afterwards the new one alone")
     func replacedKey() async throws {
         try await withSandbox { sandbox in
-            try await sandbox.control(.PUT, "anchor/keys", ["keys": [.string(SandboxHandle.apiKey), "new-key"]])
+            try await sandbox.control(.put, "anchor/keys", ["keys": [.string(SandboxHandle.apiKey), "new-key"]])
             _ = try await sandbox.client.banks()
             _ = try await sandbox.client(apiKey: "new-key").banks()
-            let both = try await sandbox.control(.GET, "anchor/keys")
+            let both = try await sandbox.control(.get, "anchor/keys")
             #expect(both["keys"]?.items?.map { $0["calls"] } == [1, 1] && both["refused"] == 0)
             #expect(!String(decoding: both.bytes, as: UTF8.self).contains("new-key"))
-            try await sandbox.control(.PUT, "anchor/keys", ["keys": ["new-key"]])
+            try await sandbox.control(.put, "anchor/keys", ["keys": ["new-key"]])
             await #expect(throws: AnchorError.unauthorised) { try await sandbox.client.banks() }
             _ = try await sandbox.client(apiKey: "new-key").banks()
-            #expect(try await sandbox.control(.GET, "anchor/keys")["refused"] == 1)
+            #expect(try await sandbox.control(.get, "anchor/keys")["refused"] == 1)
             for wrong: JSON in [["keys": []], ["keys": [""]], [:]] {
-                #expect(try await sandbox.send(.PUT, "/sandbox/anchor/keys", wrong).status == 400)
+                #expect(try await sandbox.send(.put, "/sandbox/anchor/keys", wrong).status == 400)
             }
         }
     }
@@ -62,7 +63,7 @@ struct CustomerRefusalTests {
             ]
             attributes[name] = nil
             let body: JSON = ["data": ["type": "IndividualCustomer", "attributes": .object(attributes)]]
-            let (status, json) = try await sandbox.send(.POST, "/api/v1/customers", body)
+            let (status, json) = try await sandbox.send(.post, "/api/v1/customers", body)
             #expect(status == 400)
             #expect(json["errors"]?.items?.first?["detail"]?.text?.hasPrefix(name) == true)
         }
@@ -123,7 +124,7 @@ struct CustomerRefusalTests {
                     "relationships": ["customer": .link(customer, "IndividualCustomer")],
                 ]
             ]
-            let (status, json) = try await sandbox.send(.POST, "/api/v1/accounts", body)
+            let (status, json) = try await sandbox.send(.post, "/api/v1/accounts", body)
             #expect(status == 400)
             let detail = json["errors"]?.items?.first?["detail"]
             #expect(detail == "The product CURRENT is not allowed for the selected customer type")
@@ -139,7 +140,7 @@ struct CustomerRefusalTests {
                 "data": ["type": "Verification", "attributes": ["level": "TIER_1", "level2": level]]
             ]
             let path = "/api/v1/customers/\(customer.id)/verification/individual"
-            #expect(try await sandbox.send(.POST, path, body).status == 400)
+            #expect(try await sandbox.send(.post, path, body).status == 400)
         }
     }
 

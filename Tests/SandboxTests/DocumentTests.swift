@@ -2,6 +2,7 @@ import AnchorClient
 import Cryptography
 import Foundation
 import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
 struct DocumentTests {
     /// A business of which documents are wanted.
     private func wanted(of sandbox: SandboxHandle) async throws -> (customer: String, documents: [CustomerDocument]) {
-        try await sandbox.control(.PATCH, "switches", ["businessDocuments": true])
+        try await sandbox.control(.patch, "switches", ["businessDocuments": true])
         let customer = try await sandbox.client.createBusinessCustomer(Samples.business(email: "shop@transfa.test"))
         try await sandbox.client.startBusinessVerification(customerID: customer.id)
         let documents = try await sandbox.eventually("the documents") {
@@ -44,7 +45,7 @@ struct DocumentTests {
             )
             #expect(try await self.verification(customer, of: sandbox) == .pending)
             try await sandbox.client.uploadDocument(customerID: customer, documentID: documents[1].id, content)
-            let report = try await sandbox.control(.GET, "customers/\(customer)/documents")
+            let report = try await sandbox.control(.get, "customers/\(customer)/documents")
             let hashes = report["data"]?.items?.compactMap { $0["sha256"]?.text }
             let expected = [Array("RC 123456".utf8), file].map { Hex.encode(Array(SHA256.hash(data: $0))) }
             #expect(hashes == expected)
@@ -52,14 +53,14 @@ struct DocumentTests {
                 try await self.verification(customer, of: sandbox) == .manualReview ? true : nil
             }
             let path = "customers/\(customer)/documents/\(documents[1].id)"
-            try await sandbox.control(.POST, path, ["outcome": "rejected"])
+            try await sandbox.control(.post, path, ["outcome": "rejected"])
             #expect(try await sandbox.client.documents(customerID: customer).map(\.isSubmitted) == [true, false])
             #expect(try await self.verification(customer, of: sandbox) == .pending)
             try await sandbox.client.uploadDocument(customerID: customer, documentID: documents[1].id, content)
             _ = try await sandbox.eventually("the second review") {
                 try await self.verification(customer, of: sandbox) == .manualReview ? true : nil
             }
-            try await sandbox.control(.POST, "customers/\(customer)/verification", ["outcome": "approved"])
+            try await sandbox.control(.post, "customers/\(customer)/verification", ["outcome": "approved"])
             #expect(try await sandbox.client.documents(customerID: customer).allSatisfy(\.isVerified))
         }
     }
@@ -77,7 +78,7 @@ struct DocumentTests {
                 try await sandbox.client.uploadDocument(customerID: customer, documentID: documents[1].id, .text("a"))
             }
             let path = "/api/v1/documents/upload-document/\(customer)/\(documents[0].id)"
-            let (status, json) = try await sandbox.send(.POST, path, ["textData": "RC1"])
+            let (status, json) = try await sandbox.send(.post, path, ["textData": "RC1"])
             #expect(status == 400)
             let detail = json["errors"]?.items?.first?["detail"]?.text
             #expect(detail == "Content-Type 'application/json' is not supported")

@@ -1,9 +1,9 @@
 import AnchorClient
-import AsyncHTTPClient
 import Foundation
 import Hummingbird
 import Logging
 import NIOCore
+import OutgoingHTTP
 import Primitives
 import ServiceLifecycle
 import Testing
@@ -33,11 +33,11 @@ private func withAnswer(
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await services.run() }
         let port = try #require(await ports.first { _ in true })
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: AnchorClient.httpConfiguration)
+        let http = HTTPClient()
         let client = AnchorClient(baseURL: "http://127.0.0.1:\(port)/", apiKey: "k", http: http)
         let result: Result<Void, any Error>
         do { result = .success(try await check(client)) } catch { result = .failure(error) }
-        try await http.shutdown()
+        await http.shutdown()
         await services.triggerGracefulShutdown()
         try await group.waitForAll()
         try result.get()

@@ -1,11 +1,9 @@
 import AnchorClient
-import AsyncHTTPClient
 import Foundation
-import NIOCore
-import NIOHTTP1
-import NIOSSL
+import OutgoingHTTP
 import Primitives
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SandboxService
@@ -23,11 +21,11 @@ struct StateTests {
                 _ = try await sandbox.client.createTransfer(done)
                 _ = try await sandbox.settled("kept-1")
                 // Still pending when the sandbox ends.
-                try await sandbox.control(.PATCH, "switches", ["transferDelayMs": 60_000])
+                try await sandbox.control(.patch, "switches", ["transferDelayMs": 60_000])
                 let open = Samples.order("kept-2", kobo: 2000, from: account.id, to: .counterparty(id: bank))
                 _ = try await sandbox.client.createTransfer(open)
-                let keys = try await sandbox.send(.GET, "/.well-known/jwks.json").json
-                let log = try await sandbox.control(.GET, "log?type=transfer_accepted")
+                let keys = try await sandbox.send(.get, "/.well-known/jwks.json").json
+                let log = try await sandbox.control(.get, "log?type=transfer_accepted")
                 kept.withLock { $0 = (account.id, log, keys) }
             }
             let before = try #require(kept.withLock { $0 })
@@ -35,12 +33,12 @@ struct StateTests {
                 let balance = try await sandbox.client.balance(accountID: before.account)
                 #expect([balance.ledger.kobo, balance.hold.kobo] == [499_000, 2000])
                 #expect(try await sandbox.client.transfer(reference: "kept-2")?.status == .pending)
-                try await sandbox.control(.POST, "transfers/kept-2/outcome", ["outcome": "completed"])
+                try await sandbox.control(.post, "transfers/kept-2/outcome", ["outcome": "completed"])
                 #expect(try await sandbox.settled("kept-2").status == .completed)
-                let log = try await sandbox.control(.GET, "log?type=transfer_accepted")
+                let log = try await sandbox.control(.get, "log?type=transfer_accepted")
                 #expect(log["entries"]?.items?.map { $0["reference"] } == ["kept-1", "kept-2"])
                 #expect(log["entries"]?.items?.first == before.log["entries"]?.items?.first)
-                #expect(try await sandbox.send(.GET, "/.well-known/jwks.json").json == before.keys)
+                #expect(try await sandbox.send(.get, "/.well-known/jwks.json").json == before.keys)
                 let other = try await sandbox.client.createIndividualCustomer(Samples.person(email: "b@transfa.test"))
                 #expect(other.id != before.account)
             }
@@ -54,8 +52,8 @@ struct StateTests {
                 let before = try await sandbox.client.verifyAccount(bank: "000013", number: "0123456789")
                 #expect(before?.contains("TESTPERSON") == true)
                 let path = "banks/accounts/0123456789/holder"
-                try await sandbox.control(.PUT, path, ["name": "INVENTED HOLDER"])
-                let refused = try await sandbox.send(.PUT, "/sandbox/banks/accounts/1/holder", ["name": "A"])
+                try await sandbox.control(.put, path, ["name": "INVENTED HOLDER"])
+                let refused = try await sandbox.send(.put, "/sandbox/banks/accounts/1/holder", ["name": "A"])
                 #expect(refused.status == 400)
             }
             try await withSandbox(directory: directory) { sandbox in
@@ -85,11 +83,11 @@ struct StateTests {
     func reset() async throws {
         try await withSandbox(webhookURL: "http://127.0.0.1:1/hook") { sandbox in
             _ = try await sandbox.personWithAccount(kobo: 1000)
-            try await sandbox.control(.POST, "reset")
-            let summary = try await sandbox.control(.GET, "summary")
+            try await sandbox.control(.post, "reset")
+            let summary = try await sandbox.control(.get, "summary")
             #expect(summary["customers"] == 0)
             #expect(summary["total_ledger"] == 0)
-            let target = try await sandbox.send(.GET, "/api/v1/webhooks").json["data"]?.items
+            let target = try await sandbox.send(.get, "/api/v1/webhooks").json["data"]?.items
             #expect(target?.count == 1)
         }
     }
@@ -98,11 +96,11 @@ struct StateTests {
     func logPages() async throws {
         try await withSandbox { sandbox in
             let account = try await sandbox.personWithAccount()
-            for _ in 0..<25 { try await sandbox.control(.POST, "accounts/\(account.id)/fund", ["amount": 10]) }
+            for _ in 0..<25 { try await sandbox.control(.post, "accounts/\(account.id)/fund", ["amount": 10]) }
             var sequences: [Int64] = []
             var next: Int64 = 0
             while true {
-                let page = try await sandbox.control(.GET, "log?type=inbound_settled&limit=10&after=\(next)")
+                let page = try await sandbox.control(.get, "log?type=inbound_settled&limit=10&after=\(next)")
                 let found = page["entries"]?.items ?? []
                 sequences += found.compactMap { $0["seq"]?.number }
                 next = page["next"]?.number ?? 0
@@ -117,9 +115,9 @@ struct StateTests {
     @Test("an unknown switch and a wrong value are refused")
     func switches() async throws {
         try await withSandbox { sandbox in
-            let unknown = try await sandbox.send(.PATCH, "/sandbox/switches", ["noSuchSwitch": true])
-            let wrong = try await sandbox.send(.PATCH, "/sandbox/switches", ["transferDelayMs": "soon"])
-            let fault = try await sandbox.send(.POST, "/sandbox/faults", ["fault": "explode"])
+            let unknown = try await sandbox.send(.patch, "/sandbox/switches", ["noSuchSwitch": true])
+            let wrong = try await sandbox.send(.patch, "/sandbox/switches", ["transferDelayMs": "soon"])
+            let fault = try await sandbox.send(.post, "/sandbox/faults", ["fault": "explode"])
             let statuses = Set([unknown.status, wrong.status, fault.status])
             #expect(statuses == Set([400]))
         }
@@ -128,22 +126,26 @@ struct StateTests {
     @Test("a push comes in by HTTP/2 and is recorded")
     func pushes() async throws {
         try await withSandbox { sandbox in
-            var tls = TLSConfiguration.makeClientConfiguration()
-            var request = HTTPClientRequest(url: sandbox.baseURL + "/sandbox/apns/certificate")
-            let pem = try await sandbox.http.execute(request, timeout: .seconds(5)).body.collect(upTo: 65_536)
-            tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem.readableBytesView)))
-            let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .init(tlsConfiguration: tls))
-            request = HTTPClientRequest(url: "https://localhost:\(sandbox.pushPort)/3/device/abc123")
-            request.method = .POST
-            request.headers.add(name: "apns-topic", value: "ng.transfa")
-            request.body = .bytes(ByteBuffer(string: #"{"aps":{"alert":"hi"}}"#))
-            let first = try await http.execute(request, timeout: .seconds(5))
-            request.url = "https://localhost:\(sandbox.pushPort)/3/device/dead01"
-            let second = try await http.execute(request, timeout: .seconds(5))
-            try await http.shutdown()
-            #expect(first.version == .http2)
-            #expect([first.status.code, second.status.code] == [200, 410])
-            let pushes = try await sandbox.control(.GET, "apns/pushes")["pushes"]?.items ?? []
+            let pem = HTTPCall(.get, sandbox.baseURL + "/sandbox/apns/certificate")
+            let file = "\(Scratch.directory)/apple-\(Scratch.shortName()).pem"
+            try Data(try await sandbox.http.send(pem, within: .seconds(20)).body).write(to: URL(filePath: file))
+            var configuration = HTTPClient.Configuration()
+            configuration.trustedCertificates = file
+            configuration.speaksHTTP2 = true
+            let http = HTTPClient(configuration)
+            var statuses: [Int] = []
+            for token in ["abc123", "dead01"] {
+                let call = HTTPCall(
+                    .post,
+                    "https://localhost:\(sandbox.pushPort)/3/device/\(token)",
+                    headers: [("apns-topic", "ng.transfa")],
+                    body: Array(#"{"aps":{"alert":"hi"}}"#.utf8)
+                )
+                statuses.append(try await http.send(call, within: .seconds(20)).status)
+            }
+            await http.shutdown()
+            #expect(statuses == [200, 410])
+            let pushes = try await sandbox.control(.get, "apns/pushes")["pushes"]?.items ?? []
             #expect(pushes.map { $0["token"] } == ["abc123", "dead01"])
             #expect(pushes.first?["apns-topic"] == "ng.transfa")
         }

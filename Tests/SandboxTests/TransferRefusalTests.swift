@@ -1,6 +1,7 @@
 import AnchorClient
 import Foundation
 import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 import Testing
 
@@ -52,14 +53,14 @@ struct TransferRefusalTests {
             let account = try await sandbox.personWithAccount(kobo: 500_000)
             let bank = try await sandbox.counterparty()
             let body = sandbox.rawTransfer(from: account.id, to: bank, changing: wrong.changes)
-            let (status, json) = try await sandbox.send(.POST, "/api/v1/transfers", body)
+            let (status, json) = try await sandbox.send(.post, "/api/v1/transfers", body)
             #expect(status == 400)
             let said = json["errors"]?.items?.first
             #expect(said?["status"] == "400")
             #expect(said?["detail"]?.text?.contains(wrong.says) == true)
             let balance = try await sandbox.client.balance(accountID: account.id)
             #expect(balance.available.kobo == 500_000)
-            let log = try await sandbox.control(.GET, "log?type=transfer_accepted")
+            let log = try await sandbox.control(.get, "log?type=transfer_accepted")
             #expect(log["entries"] == [])
         }
     }
@@ -73,7 +74,7 @@ struct TransferRefusalTests {
                 sandbox.rawTransfer(from: "1-anc_acc", to: bank), sandbox.rawTransfer(from: account.id, to: "1-anc_cp"),
             ]
             for body in bodies {
-                let (status, json) = try await sandbox.send(.POST, "/api/v1/transfers", body)
+                let (status, json) = try await sandbox.send(.post, "/api/v1/transfers", body)
                 #expect(status == 404)
                 #expect(json["errors"]?.items?.first?["title"] == "Not found")
             }
@@ -99,7 +100,7 @@ struct TransferRefusalTests {
         try await withSandbox { sandbox in
             let account = try await sandbox.personWithAccount(kobo: 500_000)
             let bank = try await sandbox.counterparty()
-            let (status, _) = try await sandbox.send(.POST, "/api/v1/accounts/\(account.id)/freeze", [:])
+            let (status, _) = try await sandbox.send(.post, "/api/v1/accounts/\(account.id)/freeze", [:])
             #expect(status == 200)
             let order = Samples.order("frozen-1", kobo: 1000, from: account.id, to: .counterparty(id: bank))
             await #expect(throws: AnchorError.refused(status: 400, title: "Bad Request", code: .other)) {
@@ -114,17 +115,17 @@ struct TransferRefusalTests {
             let account = try await sandbox.personWithAccount(kobo: 500_000)
             let bank = try await sandbox.counterparty()
             let body = sandbox.rawTransfer(from: account.id, to: bank)
-            let first = try await sandbox.send(.POST, "/api/v1/transfers", body)
+            let first = try await sandbox.send(.post, "/api/v1/transfers", body)
             #expect(first.status == 200)
-            #expect(try await sandbox.send(.POST, "/api/v1/transfers", body).status == 409)
-            try await sandbox.control(.PATCH, "switches", ["duplicateReference": "replay"])
-            let replayed = try await sandbox.send(.POST, "/api/v1/transfers", body)
+            #expect(try await sandbox.send(.post, "/api/v1/transfers", body).status == 409)
+            try await sandbox.control(.patch, "switches", ["duplicateReference": "replay"])
+            let replayed = try await sandbox.send(.post, "/api/v1/transfers", body)
             #expect(replayed.json["data"]?["id"] == first.json["data"]?["id"])
-            try await sandbox.control(.PATCH, "switches", ["duplicateReference": "accept"])
-            let second = try await sandbox.send(.POST, "/api/v1/transfers", body)
+            try await sandbox.control(.patch, "switches", ["duplicateReference": "accept"])
+            let second = try await sandbox.send(.post, "/api/v1/transfers", body)
             #expect(second.json["data"]?["id"] != first.json["data"]?["id"])
-            #expect(try await sandbox.control(.GET, "references/raw-1")["accepted"] == 2)
-            #expect(try await sandbox.control(.GET, "summary")["duplicate_references"] == ["raw-1"])
+            #expect(try await sandbox.control(.get, "references/raw-1")["accepted"] == 2)
+            #expect(try await sandbox.control(.get, "summary")["duplicate_references"] == ["raw-1"])
         }
     }
 }

@@ -1,6 +1,7 @@
 import AnchorClient
 import Foundation
 import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 import TestSupport
 import Testing
@@ -35,7 +36,7 @@ struct WebhookDeliveryTests {
             let five = await receiver.next(5)
             #expect(Set(five.compactMap { $0.event?.id }).count == 1)
             let last = try await sandbox.eventually("giving up") {
-                let entries = try await sandbox.control(.GET, "log?type=webhook")["entries"]?.items
+                let entries = try await sandbox.control(.get, "log?type=webhook")["entries"]?.items
                 return entries?.count == 2 ? entries : nil
             }
             #expect(last.map { $0["status"] } == ["delivered", "given_up"])
@@ -47,12 +48,12 @@ struct WebhookDeliveryTests {
         let receiver = WebhookReceiver()
         let port = try freePort()
         try await withSandbox(webhookURL: "http://127.0.0.1:\(port)/hook") { sandbox in
-            try await sandbox.control(.PATCH, "switches", ["webhookAttempts": 1])
+            try await sandbox.control(.patch, "switches", ["webhookAttempts": 1])
             for number in 0..<12 {
                 _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "\(number)@transfa.test"))
             }
             try await eventually("all were given up", within: .seconds(30)) {
-                let entries = try await sandbox.control(.GET, "log?type=webhook&limit=100")["entries"]?.items
+                let entries = try await sandbox.control(.get, "log?type=webhook&limit=100")["entries"]?.items
                 return entries?.count ?? 0 >= 12
             }
             try await Task.sleep(for: .seconds(3))
@@ -71,15 +72,15 @@ struct WebhookDeliveryTests {
         let receiver = WebhookReceiver()
         let url = "http://127.0.0.1:\(stranger.port)/hook"
         try await withSandbox(webhookURL: url) { sandbox in
-            try await sandbox.control(.PATCH, "switches", ["webhookRetryMs": 10, "webhookAttempts": 2])
+            try await sandbox.control(.patch, "switches", ["webhookRetryMs": 10, "webhookAttempts": 2])
             _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "first@transfa.test"))
             try await eventually("the stranger was asked twice", within: .seconds(10)) { stranger.asked >= 2 }
             // A first attempt alone keeps its connection.
-            try await sandbox.control(.PATCH, "switches", ["webhookAttempts": 1])
+            try await sandbox.control(.patch, "switches", ["webhookAttempts": 1])
             _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "second@transfa.test"))
             try await eventually("the stranger was asked again", within: .seconds(10)) { stranger.asked >= 3 }
             try await stranger.stopListening()
-            try await sandbox.control(.PATCH, "switches", ["webhookAttempts": 5])
+            try await sandbox.control(.patch, "switches", ["webhookAttempts": 5])
             try await receiver.run(port: stranger.port) { _ in
                 _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "late@transfa.test"))
                 #expect(await receiver.next(1).count == 1)
@@ -94,7 +95,7 @@ struct WebhookDeliveryTests {
         try await withWebhooks { sandbox, receiver in
             let account = try await sandbox.personWithAccount()
             let fund: JSON = ["amount": 5000, "events": "payment", "wrapper": false]
-            try await sandbox.control(.POST, "accounts/\(account.id)/fund", fund)
+            try await sandbox.control(.post, "accounts/\(account.id)/fund", fund)
             let isPayment: @Sendable (ReceivedWebhook) -> Bool = { $0.event?.type.hasPrefix("payment.") == true }
             let two = await receiver.next(2, where: isPayment)
             for webhook in two {
@@ -114,7 +115,7 @@ struct WebhookDeliveryTests {
     func severalEventsPerPayment() async throws {
         try await withWebhooks { sandbox, receiver in
             let account = try await sandbox.personWithAccount()
-            try await sandbox.control(.POST, "accounts/\(account.id)/fund", ["amount": 5000, "events": "repeated"])
+            try await sandbox.control(.post, "accounts/\(account.id)/fund", ["amount": 5000, "events": "repeated"])
             let isPayment: @Sendable (ReceivedWebhook) -> Bool = { $0.event?.type == "payment.settled" }
             let three = await receiver.next(3, where: isPayment)
             #expect(Set(three.compactMap { $0.event?.id }).count == 3)
@@ -131,31 +132,31 @@ struct WebhookDeliveryTests {
     @Test("forged, altered, duplicated, packed and lost webhooks are what the switches say")
     func faults() async throws {
         try await withWebhooks { sandbox, receiver in
-            try await sandbox.control(.PATCH, "switches", ["webhookForged": true])
+            try await sandbox.control(.patch, "switches", ["webhookForged": true])
             _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "a@transfa.test"))
             let forged = await receiver.next(1)
             #expect(forged.map { $0.isSigned(with: SandboxHandle.webhookToken) } == [false])
 
-            try await sandbox.control(.PATCH, "switches", ["webhookForged": false, "webhookAltered": true])
+            try await sandbox.control(.patch, "switches", ["webhookForged": false, "webhookAltered": true])
             _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "b@transfa.test"))
             let altered = await receiver.next(1)
             #expect(altered.map { $0.isSigned(with: SandboxHandle.webhookToken) } == [false])
             #expect(altered[0].event != nil)
 
-            try await sandbox.control(.PATCH, "switches", ["webhookAltered": false, "webhookCopies": 2])
+            try await sandbox.control(.patch, "switches", ["webhookAltered": false, "webhookCopies": 2])
             _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "c@transfa.test"))
             let copies = await receiver.next(2)
             #expect(copies[0].body == copies[1].body)
 
-            try await sandbox.control(.PATCH, "switches", ["webhookCopies": 1, "webhookGzip": true])
+            try await sandbox.control(.patch, "switches", ["webhookCopies": 1, "webhookGzip": true])
             _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "d@transfa.test"))
             let packed = await receiver.next(1)
             #expect(packed[0].isPacked)
             #expect(packed[0].body.starts(with: [0x1F, 0x8B]))
 
-            try await sandbox.control(.PATCH, "switches", ["webhookGzip": false, "webhookLoseEvery": 1])
+            try await sandbox.control(.patch, "switches", ["webhookGzip": false, "webhookLoseEvery": 1])
             _ = try await sandbox.client.createIndividualCustomer(Samples.person(email: "e@transfa.test"))
-            try await sandbox.control(.PATCH, "switches", ["webhookLoseEvery": 0])
+            try await sandbox.control(.patch, "switches", ["webhookLoseEvery": 0])
             let last = try await sandbox.client.createIndividualCustomer(Samples.person(email: "f@transfa.test"))
             let next = await receiver.next(1)
             let text = String(decoding: next[0].body, as: UTF8.self)
@@ -172,7 +173,7 @@ struct WebhookDeliveryTests {
                     "relationships": ["transfer": .link("7-anc_trsf", "NIP_TRANSFER")],
                 ]
             ]
-            let answer = try await sandbox.control(.POST, "webhooks/send", ["body": body, "token": "other"])
+            let answer = try await sandbox.control(.post, "webhooks/send", ["body": body, "token": "other"])
             #expect(answer["accepted"] == true)
             let received = await receiver.next(1)
             #expect(!received[0].isSigned(with: SandboxHandle.webhookToken))

@@ -1,7 +1,7 @@
-import AsyncHTTPClient
 import Foundation
 import HTTPTypes
 import Hummingbird
+import OutgoingHTTP
 import Primitives
 import Sealing
 import Testing
@@ -31,7 +31,7 @@ private func withKeyOwner(
         },
         { running in
             let reader = SettingsReader(["AUTH_INTERNAL_URL": running.publicURL, "AUTH_INTERNAL_TOKEN": token])
-            try await body(DataKeyClient(settings: try AuthSettings(reader), http: .shared), key, asked)
+            try await body(DataKeyClient(settings: try AuthSettings(reader), http: HTTPClient()), key, asked)
         }
     )
 }
@@ -74,7 +74,7 @@ struct DataKeyClientTests {
     @Test("an owner that is not there is unavailable")
     func unreachable() async throws {
         let reader = SettingsReader(["AUTH_INTERNAL_URL": "http://127.0.0.1:1", "AUTH_INTERNAL_TOKEN": "x"])
-        let client = DataKeyClient(settings: try AuthSettings(reader), http: .shared)
+        let client = DataKeyClient(settings: try AuthSettings(reader), http: HTTPClient())
         await #expect(throws: DataKeyError.unavailable) { try await client.key(for: known) }
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 import Testing
 
@@ -17,18 +18,18 @@ struct InternalServerTests {
             routes: noRoutes,
             internalRoutes: { $0.get("/secret") { _, _ in "secret" } },
             { running in
-                #expect(try await running.send(.GET, running.internalURL + "/health/live").status == 200)
-                #expect(try await running.send(.GET, running.internalURL + "/health/ready").status == 200)
+                #expect(try await running.send(.get, running.internalURL + "/health/live").status == 200)
+                #expect(try await running.send(.get, running.internalURL + "/health/ready").status == 200)
                 for path in ["/metrics", "/internal/secret", "/internal/ops/clock"] {
-                    let bare = try await running.send(.GET, running.internalURL + path)
+                    let bare = try await running.send(.get, running.internalURL + path)
                     #expect(bare.status == 401)
                     let wrong = try await running.send(
-                        .GET,
+                        .get,
                         running.internalURL + path,
                         headers: ["Authorization": "Bearer an-internal-token-of-a-tesT"]
                     )
                     #expect(wrong.status == 401)
-                    #expect(try await running.inside(.GET, path).status == 200)
+                    #expect(try await running.inside(.get, path).status == 200)
                 }
             }
         )
@@ -40,7 +41,7 @@ struct InternalServerTests {
             routes: { $0.get("/things/:id") { _, _ in "thing" } },
             internalRoutes: { $0.post("/secret") { _, _ in "secret" } },
             { running in
-                let listed = try await running.inside(.GET, "/internal/ops/routes").body
+                let listed = try await running.inside(.get, "/internal/ops/routes").body
                 #expect(listed.hasPrefix(#"{"public":["GET /things/{id}"],"internal":["#))
                 for name in ["POST /internal/secret", "GET /internal/ops/routes", "GET /health/live"] {
                     #expect(listed.contains("\"\(name)\""))
@@ -63,11 +64,11 @@ struct InternalServerTests {
     func readiness() async throws {
         try await withRunningHost(routes: noRoutes) { running in
             running.host.readiness.add("redis", .informational) { false }
-            let ready = try await running.send(.GET, running.internalURL + "/health/ready")
+            let ready = try await running.send(.get, running.internalURL + "/health/ready")
             #expect(ready.status == 200)
             #expect(ready.body == #"{"status":"ready","checks":{"running":true,"redis":false}}"#)
             running.host.readiness.add("postgres") { false }
-            let not = try await running.send(.GET, running.internalURL + "/health/ready")
+            let not = try await running.send(.get, running.internalURL + "/health/ready")
             #expect(not.status == 503)
             #expect(not.body.contains(#""postgres":false"#))
         }
@@ -84,27 +85,27 @@ struct InternalServerTests {
     @Test("the clock moves in the sandbox profile only")
     func clock() async throws {
         try await withRunningHost(routes: noRoutes) { running in
-            let refused = try await running.inside(.PUT, "/internal/ops/clock", body: #"{"offset_seconds":60}"#)
+            let refused = try await running.inside(.put, "/internal/ops/clock", body: #"{"offset_seconds":60}"#)
             #expect(refused.status == 403)
             #expect(running.host.clock.offset == .zero)
         }
         try await withRunningHost(variables: ["TRANSFA_PROFILE": "sandbox"], routes: noRoutes) { running in
-            let moved = try await running.inside(.PUT, "/internal/ops/clock", body: #"{"offset_seconds":86400}"#)
+            let moved = try await running.inside(.put, "/internal/ops/clock", body: #"{"offset_seconds":86400}"#)
             #expect(moved.status == 200)
             #expect(running.host.clock.offset == .seconds(86_400))
             let absurd = try await running.inside(
-                .PUT,
+                .put,
                 "/internal/ops/clock",
                 body: #"{"offset_seconds":9223372036854775807}"#
             )
             #expect(absurd.status == 400)
             let least = try await running.inside(
-                .PUT,
+                .put,
                 "/internal/ops/clock",
                 body: #"{"offset_seconds":-9223372036854775808}"#
             )
             #expect(least.status == 400)
-            #expect(try await running.inside(.GET, "/internal/ops/clock").body.contains(#""offset_seconds":86400"#))
+            #expect(try await running.inside(.get, "/internal/ops/clock").body.contains(#""offset_seconds":86400"#))
         }
     }
 }

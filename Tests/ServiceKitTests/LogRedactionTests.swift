@@ -1,7 +1,7 @@
-import AsyncHTTPClient
 import EventLoops
 import Foundation
 import Logging
+import OutgoingHTTP
 import Testing
 
 @testable import ServiceKit
@@ -35,7 +35,7 @@ struct LogRedactionTests {
     @Test("the broker's management API is described without its password, for services are described when they start")
     func management() throws {
         let url = "http://transfa:a-secret-word@127.0.0.1:15672"
-        let management = try #require(RabbitMQManagement(url: url, virtualHost: "/", http: .shared))
+        let management = try #require(RabbitMQManagement(url: url, virtualHost: "/", http: HTTPClient()))
         var shown = "\(management) \(String(reflecting: [management]))"
         dump(management, to: &shown)
         let secrets = ["a-secret-word", Data("transfa:a-secret-word".utf8).base64EncodedString()]

@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 import Foundation
+import OutgoingHTTP
 import TestSupport
 import Testing
 
@@ -23,7 +23,7 @@ struct PictureTests {
 
     private func problem(_ variables: [String: String]) -> ConfigurationProblem? {
         do {
-            _ = try ImageStoreSettings(SettingsReader(variables)).store(http: HTTPClient.shared)
+            _ = try ImageStoreSettings(SettingsReader(variables)).store(http: HTTPClient())
             return nil
         } catch {
             return error

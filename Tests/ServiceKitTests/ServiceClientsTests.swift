@@ -1,5 +1,4 @@
-import AsyncHTTPClient
-import NIOCore
+import OutgoingHTTP
 import TestSupport
 import Testing
 
@@ -9,11 +8,13 @@ import Testing
 struct ServiceClientsTests {
     @Test("where nobody listens, the HTTP client says so at once")
     func refused() async throws {
-        let http = ServiceClients.http()
-        let request = HTTPClientRequest(url: "http://127.0.0.1:\(try freePort())/")
+        let http = ServiceClients.http(PrometheusRegistry())
+        let call = HTTPCall(.get, "http://127.0.0.1:\(try freePort())/")
         let begin = ContinuousClock.now
-        await #expect(throws: (any Error).self) { try await http.execute(request, timeout: .seconds(20)) }
+        await #expect(throws: HTTPFailure(reason: .unreachable, isUnsent: true)) {
+            try await http.send(call, within: .seconds(20), patience: .zero)
+        }
         #expect(ContinuousClock.now - begin < .seconds(2))
-        try await http.shutdown()
+        await http.shutdown()
     }
 }

@@ -1,10 +1,8 @@
-import AsyncHTTPClient
 import EventLoops
 import HTTPTypes
 import Hummingbird
 import Logging
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 import ServiceLifecycle
 import Testing
 
@@ -59,15 +57,14 @@ struct ShutdownTests {
         }
         let parts = ServiceParts(router: router, services: [Loop(name: "loop", journal: journal)])
         let group = ServiceGroup(configuration: .init(services: host.services(of: parts), logger: quiet))
-        try await withThrowingTaskGroup(of: UInt.self) { tasks in
+        try await withThrowingTaskGroup(of: Int.self) { tasks in
             tasks.addTask {
                 try await group.run()
                 return 0
             }
             let url = "http://127.0.0.1:\(await host.publicPort.value)/work"
             tasks.addTask {
-                let request = HTTPClientRequest(url: url)
-                return try await HTTPClient.shared.execute(request, timeout: .seconds(20)).status.code
+                try await HTTPClient().send(HTTPCall(.get, url), within: .seconds(20)).status
             }
             await entered.pass()
             await group.triggerGracefulShutdown()
@@ -76,7 +73,7 @@ struct ShutdownTests {
             }
             #expect(journal.withLock { $0 } == ["loop starts"])
             await release.open()
-            var codes: [UInt] = []
+            var codes: [Int] = []
             for try await code in tasks {
                 codes.append(code)
             }

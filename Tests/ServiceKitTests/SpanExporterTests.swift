@@ -1,10 +1,10 @@
-import AsyncHTTPClient
 import EventLoops
 import Foundation
 import Hummingbird
 import Logging
 import NIOCore
 import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 import ServiceLifecycle
 import TestSupport
@@ -28,9 +28,9 @@ struct SpanExporterTests {
                 _ = try await running.get("/nowhere/zuri")
                 // Asked by a trace that nobody keeps.
                 _ = try await running.get("/greet/bola", headers: ["traceparent": Self.caller.dropLast(2) + "00"])
-                _ = try await running.send(.GET, running.internalURL + "/health/live")
+                _ = try await running.send(.get, running.internalURL + "/health/live")
                 try await eventually("two spans") { collector.spans.count >= 2 }
-                return reply.headers.first(name: "traceparent")
+                return reply.header("traceparent")
             }
             let spans = collector.spans
             #expect(Set(spans.map(\.name)) == ["GET /greet/{name}", "_OTHER unknown"])
@@ -127,7 +127,7 @@ struct SpanExporterTests {
         let reader = SettingsReader(["OTEL_EXPORTER_OTLP_ENDPOINT": endpoint])
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         return try TracingSettings(reader).map {
-            SpanExporter(settings: $0, service: "test", http: .shared, logger: quiet, metrics: registry)
+            SpanExporter(settings: $0, service: "test", http: HTTPClient(), logger: quiet, metrics: registry)
         }
     }
 

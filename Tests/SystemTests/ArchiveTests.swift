@@ -32,8 +32,8 @@ extension Faults {
             let suite = try RunningSuite.current
             let first = try await suite.operate("GET", "auth", "/internal/ops/outbox/events?limit=2")
             let lines = first.text.split(separator: "\n")
-            #expect(lines.count == 2 && first.headers.first(name: "Content-Type") == "application/jsonl")
-            let next = try #require(first.headers.first(name: "Transfa-Next"))
+            #expect(lines.count == 2 && first.header("Content-Type") == "application/jsonl")
+            let next = try #require(first.header("Transfa-Next"))
             let second = try await suite.operate("GET", "auth", "/internal/ops/outbox/events?limit=1&after=\(next)")
             #expect(second.text.split(separator: "\n").count == 1 && !first.text.contains(second.text))
 

@@ -16,7 +16,7 @@ extension Faults {
             let banks = try first.decode(BankList.self).data
             #expect(banks.contains { $0.code == "000013" && $0.name == "Guaranty Trust Bank" })
             #expect(banks.map { $0.name.lowercased() } == banks.map { $0.name.lowercased() }.sorted())
-            let tag = try #require(first.headers.first(name: "ETag"))
+            let tag = try #require(first.header("ETag"))
             let same = try await suite.call(
                 "GET",
                 .customer,
@@ -24,7 +24,7 @@ extension Faults {
                 as: ada.subject,
                 headers: ["If-None-Match": tag]
             )
-            #expect(same.status == 304 && same.text.isEmpty && same.headers.first(name: "ETag") == tag)
+            #expect(same.status == 304 && same.text.isEmpty && same.header("ETag") == tag)
 
             try await suite.goWrong(#"{"fault":"status=503","path":"/api/v1/banks"}"#)
             try await suite.rows(
@@ -39,7 +39,7 @@ extension Faults {
                 try await suite.number(failed, of: "customer") == 1
             }
             let stale = try await suite.call("GET", .customer, "/banks", as: ada.subject)
-            #expect(stale.status == 200 && stale.headers.first(name: "ETag") == tag)
+            #expect(stale.status == 200 && stale.header("ETag") == tag)
             let healed = "SELECT count(*) FROM jobs WHERE kind = 'refresh_banks' AND state = 'done'"
             try await eventually("the provider to be asked again", within: .seconds(30), every: .milliseconds(100)) {
                 try await suite.number(healed, of: "customer") == 1
@@ -65,7 +65,7 @@ extension Faults {
             try await suite.goWrong(#"{"fault":"delay=5000","path":"/api/v1/payments/verify-account"}"#)
             let slow = try await ask("0123456780")
             #expect(slow.status == 202)
-            let place = try #require(slow.headers.first(name: "Location"))
+            let place = try #require(slow.header("Location"))
             let stranger = try await suite.person("nameeve")
             #expect(try await suite.call("GET", .customer, place, as: stranger.subject).status == 404)
             try await eventually("the bank's answer", within: .seconds(20), every: .milliseconds(200)) {

@@ -51,7 +51,7 @@ extension Journeys {
             // What the sign-up is told of may still be coming.
             let (tag, again) = try await eventually("an inbox that stays as it is") {
                 let first = try await suite.call("GET", .notification, "/notifications?limit=5", as: person.subject)
-                let tag = try #require(first.headers.first(name: "ETag"))
+                let tag = try #require(first.header("ETag"))
                 let again = try await suite.call(
                     "GET",
                     .notification,
@@ -62,7 +62,7 @@ extension Journeys {
                 return again.status == 304 ? (tag, again) : nil
             }
             let headers = ["If-None-Match": tag]
-            #expect(again.body.isEmpty && again.headers.first(name: "ETag") == tag)
+            #expect(again.body.isEmpty && again.header("ETag") == tag)
             let all = try await suite.call(
                 "POST",
                 .notification,

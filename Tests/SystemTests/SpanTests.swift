@@ -31,7 +31,7 @@ extension Faults {
             let reply = try await suite.pay(try PaymentOrder(from: ada, to: bola.username, 7000))
             let payment = try reply.decode(P2PResponse.self).transactionID
             try await suite.await(payment, "completed", within: .seconds(40))
-            let place = try #require(reply.headers.first(name: "traceparent")).split(separator: "-")
+            let place = try #require(reply.header("traceparent")).split(separator: "-")
             let wanted: Set<String> = [
                 "transaction POST /transactions/p2p", "transaction job submit_transfer",
                 "transaction provider create_transfer", "notification process transaction.completed",

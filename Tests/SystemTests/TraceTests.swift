@@ -65,7 +65,7 @@ extension Journeys {
             let event = try #require(try await suite.rows("transaction", created).first)
             let sql = "SELECT id FROM jobs WHERE kind = 'submit_transfer' AND key = '\(paid.lowercased)'"
             let job = try #require(try await suite.rows("transaction", sql).first)
-            let request = try #require(reply.headers.first(name: "X-Request-Id"))
+            let request = try #require(reply.header("X-Request-Id"))
             for key in [request, "trf-\(paid.lowercased)", event, job] {
                 #expect(try await suite.trace(key)?.ids == trace.ids, "\(key)")
             }
@@ -144,7 +144,7 @@ extension Journeys {
             let unapproved = try await suite.pay(cancelled)
             #expect(unapproved.status == 403)
             for reply in [blocked, unapproved] {
-                let id = try #require(reply.headers.first(name: "X-Request-Id"))
+                let id = try #require(reply.header("X-Request-Id"))
                 let trace = try await suite.wholeTrace(id, through: [[Self.payment]])
                 #expect(trace.steps.map(\.state) == ["403"])
             }

@@ -64,9 +64,10 @@ def reports_are_counted_and_nothing_is_no_success():
         pathlib.Path(f"{folder}/stale.xml").write_text(REPORT.format(""))
         write = "cat >\"$2\" <<'XML'\n{}\nXML\n"
         done = run(tests("good", write.format(REPORT.format(""))), tests("bad", write.format(REPORT.format("<failure/>"))),
-                   tests("none", "true"), tests("stale", "kill -SEGV $$"), tests("crash", write.format(REPORT.format("")) + "kill -SEGV $$"))
-    assert [counted(done[name]) for name in ("good", "bad", "none", "stale", "crash")] == \
-        [(2, 0), (1, 1), (0, 1), (0, 1), (2, 1)], done
+                   tests("none", "true"), tests("stale", "kill -SEGV $$"), tests("crash", write.format(REPORT.format("")) + "kill -SEGV $$"),
+                   tests("part", write.format("<testsuites><testsuite>") + "kill -SEGV $$"))
+    assert [counted(done[name]) for name in ("good", "bad", "none", "stale", "crash", "part")] == \
+        [(2, 0), (1, 1), (0, 1), (0, 1), (2, 1), (0, 1)], done
 
 
 def a_step_that_hangs_is_ended_with_all_it_started():

@@ -9,7 +9,7 @@ root=$1
 # What executables are linked with; what these need is found.
 libraries=(
     libpq.so.5 librabbitmq.so.4 libhiredis.so.0.14 libhpdf-2.3.0.so libqrencode.so.4 libssl.so.3 libcrypto.so.3
-    libstdc++.so.6 libgcc_s.so.1 libm.so.6 libz.so.1 libpthread.so.0 libdl.so.2 librt.so.1 libutil.so.1 libresolv.so.2
+    libcurl.so.4 libstdc++.so.6 libgcc_s.so.1 libm.so.6 libz.so.1 libpthread.so.0 libdl.so.2 librt.so.1 libutil.so.1 libresolv.so.2
     libnss_files.so.2 libnss_dns.so.2
 )
 files=(

@@ -57,7 +57,7 @@ extension InternalAnswer {
     func passedOn(from service: ServiceName) throws(APIError) -> APIResponse {
         guard self.status != HTTPResponse.Status.unauthorized.code else { throw .refused(by: service) }
         var headers = HTTPFields()
-        if let type = self.contentType { headers[.contentType] = type }
+        if let type = self.header("Content-Type") { headers[.contentType] = type }
         return APIResponse(HTTPResponse.Status(code: self.status), body: self.body, headers: headers)
     }
 }

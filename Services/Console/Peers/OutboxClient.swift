@@ -1,7 +1,5 @@
 import Contracts
 import Foundation
-import NIOCore
-import NIOHTTP1
 import Primitives
 
 /// Some events of a service's outbox, in the order of their ids.
@@ -43,7 +41,7 @@ struct OutboxClient: Outboxes {
             guard answer.status == 200 else { throw OutboxProblem.unavailable }
             return OutboxPage(
                 envelopes: answer.body.split(separator: UInt8(ascii: "\n")).map { Array($0) },
-                next: answer.headers.first(name: Self.nextHeader).flatMap { UUID(text: $0) }
+                next: answer.header(Self.nextHeader).flatMap { UUID(text: $0) }
             )
         } catch let error as ServiceUnreachable {
             throw error.hasAddress ? OutboxProblem.unavailable : OutboxProblem.noAddress

@@ -1,7 +1,6 @@
 import Contracts
 import Foundation
 import HTTPTypes
-import NIOCore
 import Primitives
 
 /// Services that make projections again.
@@ -55,9 +54,9 @@ struct RebuildTargetClient: RebuildTargets {
     let ports: any InternalPorts
 
     /// With a slice of a replay well below the lease of its job.
-    private static let timeout = TimeAmount.seconds(8)
+    private static let timeout = Duration.seconds(8)
     /// The end looks at a month of the inbox; said twice it is the same.
-    private static let patience = TimeAmount.seconds(30)
+    private static let patience = Duration.seconds(30)
 
     private struct Projections: Decodable {
         let data: [RemoteProjection]
@@ -166,7 +165,7 @@ struct RebuildTargetClient: RebuildTargets {
         body: [UInt8] = [],
         type: String = "application/json",
         in name: String? = nil,
-        within timeout: TimeAmount = Self.timeout
+        within timeout: Duration = Self.timeout
     ) async throws -> Answer {
         var call = InternalCall(
             method: method,

@@ -1,7 +1,6 @@
 import Contracts
 import Foundation
 import HTTPTypes
-import NIOCore
 import Primitives
 
 /// Services that handle events again.

@@ -1,10 +1,7 @@
-import AsyncHTTPClient
 import Contracts
 import Foundation
-import HTTPReach
 import HTTPTypes
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 
 /// A call to the internal port of a service.
 struct InternalCall: Sendable {
@@ -19,7 +16,7 @@ struct InternalCall: Sendable {
     var requestID: String?
     var traceparent: String?
     /// Below the deadline of a request.
-    var timeout = TimeAmount.seconds(9)
+    var timeout = Duration.seconds(9)
     /// A longer answer counts as none.
     var maximumBytes = 8 * 1024 * 1024
 
@@ -32,10 +29,13 @@ struct InternalCall: Sendable {
 /// What a service has answered.
 struct InternalAnswer: Sendable {
     let status: Int
-    var headers = HTTPHeaders()
+    var headers: [HTTPHeader] = []
     let body: [UInt8]
 
-    var contentType: String? { self.headers.first(name: "Content-Type") }
+    /// The first value of a header; upper and lower case are the same.
+    func header(_ name: String) -> String? {
+        self.headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
 }
 
 /// The internal ports of all services.
@@ -63,28 +63,26 @@ struct ServiceCaller: InternalPorts {
         guard let address = self.addresses[service] else {
             throw ServiceUnreachable(service: service, hasAddress: false)
         }
-        var request = HTTPClientRequest(url: address + call.path)
-        request.method = HTTPMethod(rawValue: call.method.rawValue)
-        request.headers.add(name: "Authorization", value: "Bearer \(self.token)")
-        if let name = call.operatorName { request.headers.add(name: "Transfa-Operator", value: name) }
-        if let id = call.requestID { request.headers.add(name: "X-Request-Id", value: id) }
-        if let trace = call.traceparent { request.headers.add(name: "traceparent", value: trace) }
+        var outgoing = HTTPCall(
+            HTTPMethod(rawValue: call.method.rawValue),
+            address + call.path,
+            headers: [("Authorization", "Bearer \(self.token)")],
+            longestAnswer: call.maximumBytes
+        )
+        let named = [
+            ("Transfa-Operator", call.operatorName), ("X-Request-Id", call.requestID),
+            ("traceparent", call.traceparent),
+        ]
+        for case (let name, let value?) in named { outgoing.headers.append((name, value)) }
         if !call.body.isEmpty {
-            request.headers.add(name: "Content-Type", value: call.contentType)
-            request.body = .bytes(ByteBuffer(bytes: call.body))
+            outgoing.headers.append(("Content-Type", call.contentType))
+            outgoing.body = call.body
         }
-        do {
-            let response = try await self.http.reach(request, within: call.timeout)
-            let body = try await response.body.collect(upTo: call.maximumBytes)
-            return InternalAnswer(
-                status: Int(response.status.code),
-                headers: response.headers,
-                body: Array(body.readableBytesView)
-            )
-        } catch is CancellationError {
-            throw CancellationError()
+        do throws(HTTPFailure) {
+            let answer = try await self.http.send(outgoing, within: call.timeout)
+            return InternalAnswer(status: answer.status, headers: answer.headers, body: answer.body)
         } catch {
-            // Whatever it was: address and token may stand in its text.
+            if error.reason == .cancelled { throw CancellationError() }
             throw ServiceUnreachable(service: service, hasAddress: true)
         }
     }

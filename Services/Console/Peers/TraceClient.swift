@@ -1,7 +1,6 @@
 import Contracts
 import Foundation
 import Messaging
-import NIOCore
 import Primitives
 
 extension TraceQuestion {

@@ -1,8 +1,5 @@
-import AsyncHTTPClient
 import Foundation
-import Logging
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 
 /// Apple's push service, over HTTP/2.
@@ -10,7 +7,6 @@ struct APNsClient: PushSender {
     let configuration: APNsConfiguration
     let tokens: ProviderTokens
     let http: HTTPClient
-    let logger: Logger
 
     /// Sends a push; an expired provider token is renewed, once.
     func send(_ message: PushMessage) async -> PushOutcome {
@@ -21,36 +17,29 @@ struct APNsClient: PushSender {
             guard let renewed = try self.tokens.renew(token) else { return answer.outcome }
             return try await self.call(message, renewed).outcome
         } catch {
-            // No text of it: an error of the HTTP client may hold the URL, and that the token.
             return .later(reason: "not_reached", after: nil)
         }
     }
 
     private func call(_ message: PushMessage, _ providerToken: String) async throws -> APNsAnswer {
-        var request = HTTPClientRequest(url: "\(self.configuration.baseURL)/3/device/\(message.token)")
-        request.method = .POST
-        request.headers = [
-            "authorization": "bearer \(providerToken)",
-            "apns-topic": self.configuration.topic,
-            "apns-push-type": "alert",
-            "apns-id": message.id.lowercased,
-            "apns-collapse-id": message.notificationID.lowercased,
-            "apns-priority": message.isUrgent ? "10" : "5",
-            "apns-expiration": String(Int64(message.expires.timeIntervalSince1970)),
-            "content-type": "application/json",
-        ]
-        request.body = .bytes(ByteBuffer(bytes: try APNsPayload(message).bytes()))
-        let seconds = SendPush.deadline / .seconds(1)
-        let response = try await self.http.execute(
-            request,
-            timeout: .milliseconds(Int64(seconds * 1000)),
-            logger: self.logger
+        let call = HTTPCall(
+            .post,
+            "\(self.configuration.baseURL)/3/device/\(message.token)",
+            headers: [
+                ("authorization", "bearer \(providerToken)"),
+                ("apns-topic", self.configuration.topic),
+                ("apns-push-type", "alert"),
+                ("apns-id", message.id.lowercased),
+                ("apns-collapse-id", message.notificationID.lowercased),
+                ("apns-priority", message.isUrgent ? "10" : "5"),
+                ("apns-expiration", String(Int64(message.expires.timeIntervalSince1970))),
+                ("content-type", "application/json"),
+            ],
+            body: try APNsPayload(message).bytes(),
+            longestAnswer: APNsAnswer.bodyLimit
         )
-        let body = try await response.body.collect(upTo: APNsAnswer.bodyLimit)
-        return APNsAnswer(
-            status: Int(response.status.code),
-            retryAfter: response.headers.first(name: "retry-after").flatMap { Int64($0) },
-            body: Array(body.readableBytesView)
-        )
+        // Who is not reached is told of at once: the job that sends has pauses of its own.
+        let answer = try await self.http.send(call, within: SendPush.deadline, patience: .zero)
+        return APNsAnswer(status: answer.status, retryAfter: answer.retryAfter, body: answer.body)
     }
 }

@@ -1,8 +1,6 @@
-import AsyncHTTPClient
 import Cryptography
 import Foundation
-import NIOCore
-import NIOSSL
+import OutgoingHTTP
 import ServiceKit
 
 /// How to reach Apple's push service, and as whom.
@@ -73,21 +71,18 @@ struct APNsConfiguration: Sendable {
     /// A client of its own: one connection to Apple stays open, and what it trusts may differ.
     ///
     /// - Throws: `ConfigurationProblem` when the certificates cannot be read.
-    func makeHTTPClient() throws(ConfigurationProblem) -> HTTPClient {
+    func makeHTTPClient(_ metrics: OutgoingCallMetrics) throws(ConfigurationProblem) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
-        configuration.redirectConfiguration = .disallow
-        configuration.timeout = .init(connect: .seconds(5), read: .seconds(10))
-        configuration.connectionPool.idleTimeout = .minutes(30)
-        // Who is not reached is told of at once: the job that sends has pauses of its own.
-        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.speaksHTTP2 = true
+        configuration.connectTimeout = .seconds(5)
+        configuration.idleTime = .seconds(30 * 60)
+        configuration.observe = { host, result, duration in metrics.record(duration, host: host, result: result) }
         if let file = self.trustedCertificates {
-            guard let trusted = try? NIOSSLCertificate.fromPEMFile(file), !trusted.isEmpty else {
+            guard let text = try? String(contentsOfFile: file, encoding: .utf8), Certificates.count(in: text) > 0 else {
                 throw SettingsReader.problem(Self.certificatesSetting, "is not a file of certificates in PEM")
             }
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .certificates(trusted)
-            configuration.tlsConfiguration = tls
+            configuration.trustedCertificates = file
         }
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        return HTTPClient(configuration)
     }
 }

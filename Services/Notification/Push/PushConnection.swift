@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import OutgoingHTTP
 import ServiceLifecycle
 
 /// Closes the connection to Apple when the jobs that use it have ended.
@@ -6,8 +6,8 @@ struct PushConnection: Service, CustomStringConvertible {
     let http: HTTPClient
     let description = "push"
 
-    func run() async throws {
+    func run() async {
         try? await gracefulShutdown()
-        try await self.http.shutdown()
+        await self.http.shutdown()
     }
 }

@@ -1,9 +1,6 @@
-import AsyncHTTPClient
 import Foundation
-import HTTPReach
 import Logging
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 
 /// Delivers webhooks: eight lanes, one subject always in the same lane, so that the events of one subject go out in
@@ -18,7 +15,7 @@ final class WebhookSender: Sendable {
 
     private static let laneCount = 8
     /// How long an attempt takes at most, also where nobody listens.
-    private static let timeout = TimeAmount.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     private let http: HTTPClient
     private let logger: Logger
@@ -28,13 +25,6 @@ final class WebhookSender: Sendable {
         self.http = http
         self.logger = logger
         self.lanes = (0..<Self.laneCount).map { _ in AsyncStream.makeStream() }
-    }
-
-    /// How the HTTP client is to be set up, for `reach`.
-    static var httpConfiguration: HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration()
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return configuration
     }
 
     /// Queues an event.
@@ -119,33 +109,29 @@ final class WebhookSender: Sendable {
         isPacked: Bool,
         endsConnection: Bool = false
     ) async -> Bool {
-        var request = HTTPClientRequest(url: url)
-        request.method = .POST
-        request.headers.add(name: "content-type", value: "application/json")
-        if endsConnection { request.headers.add(name: "connection", value: "close") }
-        if let signature { request.headers.add(name: "x-anchor-signature", value: signature) }
-        if isPacked { request.headers.add(name: "content-encoding", value: "gzip") }
-        request.body = .bytes(ByteBuffer(bytes: isPacked ? Gzip.pack(body) : body))
-        do {
-            let response = try await self.http.reach(request, within: Self.timeout, patience: Self.timeout)
-            _ = try await response.body.collect(upTo: 64 * 1024)
-            return response.status == .ok
-        } catch {
-            return false
-        }
+        var headers: [HTTPHeader] = []
+        if let signature { headers.append(("x-anchor-signature", signature)) }
+        if isPacked { headers.append(("content-encoding", "gzip")) }
+        let bytes = isPacked ? Gzip.pack(body) : body
+        return await self.send(bytes, to: url, headers: headers, endsConnection: endsConnection) == 200
     }
 
     /// Sends bytes with headers, once, and gives the status of the answer; nil when none came.
-    func send(_ body: [UInt8], to url: String, headers: [(String, String)]) async -> Int? {
-        var request = HTTPClientRequest(url: url)
-        request.method = .POST
-        request.headers.add(name: "content-type", value: "application/json")
-        for (name, value) in headers { request.headers.add(name: name, value: value) }
-        request.body = .bytes(ByteBuffer(bytes: body))
-        guard let response = try? await self.http.reach(request, within: Self.timeout, patience: Self.timeout),
-            (try? await response.body.collect(upTo: 64 * 1024)) != nil
-        else { return nil }
-        return Int(response.status.code)
+    func send(
+        _ body: [UInt8],
+        to url: String,
+        headers: [HTTPHeader],
+        endsConnection: Bool = false
+    ) async -> Int? {
+        var call = HTTPCall(
+            .post,
+            url,
+            headers: [("content-type", "application/json")] + headers,
+            body: body,
+            longestAnswer: 64 * 1024
+        )
+        call.endsConnection = endsConnection
+        return try? await self.http.send(call, within: Self.timeout, patience: Self.timeout).status
     }
 
     /// Puts JSON texts together: parsing them again would cost more than all the rest of a delivery.

@@ -1,15 +1,13 @@
 import AMQP
-import AsyncHTTPClient
 import ContractGate
 import Foundation
 import Messaging
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 
 /// RabbitMQ, by its management API.
 struct Broker: Sendable {
     private static let longestAnswer = 16 * 1024 * 1024
-    private static let deadline = TimeAmount.seconds(15)
+    private static let deadline = Duration.seconds(15)
 
     private let http: HTTPClient
     private let base: String
@@ -23,25 +21,13 @@ struct Broker: Sendable {
         guard let url = environment["RABBITMQ_URL"], let configuration = try? AMQPConfiguration(url: url) else {
             throw Failure("RABBITMQ_URL is missing or no address of a broker.")
         }
-        let result: Result<Value, Failure>
-        do {
-            result = try await HTTPClient.withHTTPClient { http in
-                let broker = Broker(
-                    http: http,
-                    base: base,
-                    authorization: authorization,
-                    host: Self.escaped(configuration.virtualHost)
-                )
-                do throws(Failure) {
-                    return .success(try await body(broker))
-                } catch {
-                    return .failure(error)
-                }
-            }
-        } catch {
-            throw Failure("The connections could not be closed: \(error).")
-        }
-        return try result.get()
+        let broker = Broker(
+            http: HTTPClient(),
+            base: base,
+            authorization: authorization,
+            host: Self.escaped(configuration.virtualHost)
+        )
+        return try await body(broker)
     }
 
     private static func address(_ url: String) throws(Failure) -> (base: String, authorization: String) {
@@ -84,7 +70,7 @@ struct Broker: Sendable {
     }
 
     private func list(_ kind: String) async throws(Failure) -> [JSONNode] {
-        let answer = try await self.send(.GET, "\(kind)/\(self.host)")
+        let answer = try await self.send(.get, "\(kind)/\(self.host)")
         guard let list = (try? JSONNode(json: Data(answer)))?.elements else {
             throw Failure("The broker's list of \(kind) cannot be read.")
         }
@@ -98,15 +84,15 @@ struct Broker: Sendable {
         switch step {
         case .declareExchange(let name, let kind):
             let body: JSONNode = ["type": .text(kind), "durable": true]
-            _ = try await self.send(.PUT, "exchanges/\(self.host)/\(Self.escaped(name))", body)
+            _ = try await self.send(.put, "exchanges/\(self.host)/\(Self.escaped(name))", body)
         case .declareQueue(let name, let kind, let isSingle):
             var arguments: [String: JSONNode] = ["x-queue-type": .text(kind)]
             if isSingle { arguments["x-single-active-consumer"] = true }
             let body: JSONNode = ["durable": true, "arguments": .object(arguments)]
-            _ = try await self.send(.PUT, "queues/\(self.host)/\(Self.escaped(name))", body)
+            _ = try await self.send(.put, "queues/\(self.host)/\(Self.escaped(name))", body)
         case .bind(let binding):
             let body: JSONNode = ["routing_key": .text(binding.key), "arguments": [:]]
-            _ = try await self.send(.POST, self.path(of: binding), body)
+            _ = try await self.send(.post, self.path(of: binding), body)
         case .unbind(let binding): try await self.unbind(binding)
         case .setPolicy(let policy):
             let definition = policy.definition.mapValues { value -> JSONNode in
@@ -118,17 +104,17 @@ struct Broker: Sendable {
             let body: JSONNode = [
                 "pattern": .text(policy.pattern), "definition": .object(definition), "apply-to": "queues",
             ]
-            _ = try await self.send(.PUT, "policies/\(self.host)/\(Self.escaped(policy.name))", body)
+            _ = try await self.send(.put, "policies/\(self.host)/\(Self.escaped(policy.name))", body)
         }
     }
 
     /// The broker has a name of its own for each binding.
     private func unbind(_ binding: BrokerObjects.Binding) async throws(Failure) {
         let path = self.path(of: binding)
-        let bindings = (try? JSONNode(json: Data(try await self.send(.GET, path))))?.elements ?? []
+        let bindings = (try? JSONNode(json: Data(try await self.send(.get, path))))?.elements ?? []
         for found in bindings where found["routing_key"]?.text == binding.key {
             guard let name = found["properties_key"]?.text else { continue }
-            _ = try await self.send(.DELETE, "\(path)/\(Self.escaped(name))")
+            _ = try await self.send(.delete, "\(path)/\(Self.escaped(name))")
         }
     }
 
@@ -137,23 +123,26 @@ struct Broker: Sendable {
     }
 
     private func send(_ method: HTTPMethod, _ path: String, _ body: JSONNode? = nil) async throws(Failure) -> [UInt8] {
-        var request = HTTPClientRequest(url: "\(self.base)/api/\(path)")
-        request.method = method
-        request.headers.add(name: "Authorization", value: self.authorization)
+        var call = HTTPCall(
+            method,
+            "\(self.base)/api/\(path)",
+            headers: [("Authorization", self.authorization)],
+            longestAnswer: Self.longestAnswer
+        )
         if let body {
-            request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(ByteBuffer(string: Output.line(body)))
+            call.headers.append(("Content-Type", "application/json"))
+            call.body = Array(Output.line(body).utf8)
         }
-        let status: UInt
-        do {
-            let response = try await self.http.execute(request, timeout: Self.deadline)
-            let bytes = try await response.body.collect(upTo: Self.longestAnswer)
-            if (200..<300).contains(response.status.code) { return Array(bytes.readableBytesView) }
-            status = response.status.code
+        let answer: HTTPAnswer
+        do throws(HTTPFailure) {
+            answer = try await self.http.send(call, within: Self.deadline, patience: .zero)
         } catch {
             throw Failure("The broker at \(self.base) gave no answer (\(error)).")
         }
-        throw Failure("The broker answered \(method.rawValue) \(path) with \(status).")
+        guard answer.isSuccess else {
+            throw Failure("The broker answered \(method.rawValue) \(path) with \(answer.status).")
+        }
+        return answer.body
     }
 
     private static func escaped(_ text: String) -> String {

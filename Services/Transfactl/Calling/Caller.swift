@@ -1,25 +1,19 @@
-import AsyncHTTPClient
 import Foundation
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 
 /// Makes requests.
 struct Caller: Sendable {
     private static let longestAnswer = 8 * 1024 * 1024
-    private static let deadline = TimeAmount.seconds(15)
+    private static let deadline = Duration.seconds(15)
 
     let endpoints: Endpoints
     private let http: HTTPClient
 
-    /// Gives `body` a caller whose connections are closed at the end.
-    static func with<Result>(_ endpoints: Endpoints, _ body: (Caller) async -> Result) async throws -> Result {
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        // Nobody listening is an answer that need not be asked for again.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return try await HTTPClient.withHTTPClient(configuration: configuration) { http in
-            await body(Caller(endpoints: endpoints, http: http))
-        }
+    /// Calls what has these addresses.
+    init(_ endpoints: Endpoints) {
+        self.endpoints = endpoints
+        self.http = HTTPClient()
     }
 
     /// Sends one request, once.
@@ -27,25 +21,28 @@ struct Caller: Sendable {
     /// - Throws: `Failure` when nobody answers in time; every status is an answer.
     func send(_ call: Call) async throws(Failure) -> Answer {
         let address = try self.endpoints.address(of: call.destination)
-        var request = HTTPClientRequest(url: address + call.path)
-        request.method = HTTPMethod(rawValue: call.method)
-        for (name, value) in call.headers { request.headers.add(name: name, value: value) }
+        var outgoing = HTTPCall(
+            HTTPMethod(rawValue: call.method),
+            address + call.path,
+            headers: call.headers,
+            longestAnswer: Self.longestAnswer
+        )
         if case .internalPort = call.destination {
-            request.headers.add(name: "Authorization", value: "Bearer \(try self.endpoints.internalToken)")
+            outgoing.headers.append(("Authorization", "Bearer \(try self.endpoints.internalToken)"))
         }
         if !call.body.isEmpty {
-            request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(ByteBuffer(bytes: call.body))
+            outgoing.headers.append(("Content-Type", "application/json"))
+            outgoing.body = call.body
         }
-        do {
-            let response = try await self.http.execute(request, timeout: Self.deadline)
-            let body = try await response.body.collect(upTo: Self.longestAnswer)
+        do throws(HTTPFailure) {
+            // Nobody listening is an answer that need not be asked for again.
+            let answer = try await self.http.send(outgoing, within: Self.deadline, patience: .zero)
             return Answer(
-                status: Int(response.status.code),
-                requestID: response.headers.first(name: "X-Request-Id").flatMap { UUID(text: $0) },
-                isReplay: response.headers.first(name: "Idempotency-Replayed") == "true",
-                body: Array(body.readableBytesView),
-                nextCursor: response.headers.first(name: "Transfa-Next"),
+                status: answer.status,
+                requestID: answer.header("X-Request-Id").flatMap { UUID(text: $0) },
+                isReplay: answer.header("Idempotency-Replayed") == "true",
+                body: answer.body,
+                nextCursor: answer.header("Transfa-Next"),
                 line: call.line
             )
         } catch {

@@ -19,9 +19,8 @@ struct JourneyCommand: AsyncParsableCommand {
 
     func run() async throws {
         let report = self.output.report
-        let code = try await Caller.with(try report.endpoints()) { caller in
-            await self.drive(Stage(caller: caller, report: report, patience: .seconds(self.waitSeconds)))
-        }
+        let caller = Caller(try report.endpoints())
+        let code = await self.drive(Stage(caller: caller, report: report, patience: .seconds(self.waitSeconds)))
         guard code == .success else { throw code }
     }
 

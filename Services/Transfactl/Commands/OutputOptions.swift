@@ -13,15 +13,14 @@ struct OutputOptions: ParsableArguments {
     /// - Throws: The exit code, unless every check holds.
     func reporting(_ body: (Caller, Report) async throws(Failure) -> Void) async throws {
         let report = self.report
-        let code = try await Caller.with(try report.endpoints()) { caller in
-            do throws(Failure) {
-                try await body(caller, report)
-            } catch {
-                report.failed(error)
-                return Exit.refused
-            }
-            return report.finish()
+        let caller = Caller(try report.endpoints())
+        do throws(Failure) {
+            try await body(caller, report)
+        } catch {
+            report.failed(error)
+            throw Exit.refused
         }
+        let code = report.finish()
         guard code == .success else { throw code }
     }
 }

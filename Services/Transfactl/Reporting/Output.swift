@@ -49,19 +49,7 @@ struct ShowOptions: ParsableArguments {
     func calling(_ body: (Caller, Output) async throws(Failure) -> ExitCode) async throws {
         try await self.run { output throws(Failure) in
             let endpoints = try Endpoints(environment: ProcessInfo.processInfo.environment)
-            let result: Result<ExitCode, Failure>
-            do {
-                result = try await Caller.with(endpoints) { caller in
-                    do throws(Failure) {
-                        return .success(try await body(caller, output))
-                    } catch {
-                        return .failure(error)
-                    }
-                }
-            } catch {
-                throw Failure("The connections could not be closed: \(error).")
-            }
-            return try result.get()
+            return try await body(Caller(endpoints), output)
         }
     }
 }

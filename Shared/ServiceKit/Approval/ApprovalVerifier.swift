@@ -1,7 +1,7 @@
-public import AsyncHTTPClient
 public import Foundation
 public import Hummingbird
 public import Logging
+public import OutgoingHTTP
 public import Primitives
 public import Sealing
 

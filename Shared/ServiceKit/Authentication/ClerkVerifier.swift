@@ -1,7 +1,7 @@
-public import AsyncHTTPClient
 import Cryptography
 import Foundation
 public import Logging
+public import OutgoingHTTP
 public import Primitives
 
 /// Verifies Clerk session tokens without a call per request.

@@ -1,9 +1,6 @@
-import AsyncHTTPClient
 import Cryptography
 import Foundation
-import HTTPReach
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 
 /// A document of public keys at a URL.
@@ -11,21 +8,17 @@ struct JSONWebKeySet: Sendable {
     /// The most keys that are looked at, and the most bytes that are read.
     static let maximumKeys = 32
     static let maximumBytes = 256 * 1024
-    static let timeout = TimeAmount.seconds(3)
+    static let timeout = Duration.seconds(3)
 
     struct Unavailable: Error {}
 
     /// Fetches the members `keys` of the document at a URL.
     static func fetch(url: String, bearer: String?, http: HTTPClient) async throws -> [StrictJSON] {
-        var request = HTTPClientRequest(url: url)
-        request.headers.add(name: "Accept", value: "application/json")
-        if let bearer {
-            request.headers.add(name: "Authorization", value: "Bearer \(bearer)")
-        }
-        let response = try await http.reach(request, within: Self.timeout)
-        guard response.status == .ok else { throw Unavailable() }
-        let body = try await response.body.collect(upTo: Self.maximumBytes)
-        guard case .array(let keys) = try StrictJSONParser.parse(Array(buffer: body))["keys"] else {
+        var call = HTTPCall(.get, url, headers: [("Accept", "application/json")], longestAnswer: Self.maximumBytes)
+        if let bearer { call.headers.append(("Authorization", "Bearer \(bearer)")) }
+        let answer = try await http.send(call, within: Self.timeout)
+        guard answer.status == 200 else { throw Unavailable() }
+        guard case .array(let keys) = try StrictJSONParser.parse(answer.body)["keys"] else {
             throw Unavailable()
         }
         return Array(keys.prefix(Self.maximumKeys))

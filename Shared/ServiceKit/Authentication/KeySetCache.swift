@@ -1,6 +1,6 @@
-import AsyncHTTPClient
 import EventLoops
 import Logging
+import OutgoingHTTP
 import Primitives
 
 /// The keys of one document, kept for minutes and fetched again when a token names an unknown one.

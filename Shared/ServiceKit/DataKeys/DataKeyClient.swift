@@ -1,9 +1,6 @@
-public import AsyncHTTPClient
 import EventLoops
 import Foundation
-import HTTPReach
-import NIOCore
-import NIOHTTP1
+public import OutgoingHTTP
 public import Primitives
 public import Sealing
 
@@ -16,7 +13,7 @@ public final class DataKeyClient: DataKeys {
 
     private static let capacity = 10_000
     private static let maximumBytes = 4096
-    private static let timeout = TimeAmount.seconds(2)
+    private static let timeout = Duration.seconds(2)
 
     private let entries = Locked<[UserID: Entry]>([:])
     private let flights = SingleFlight<UserID, Fetched>()
@@ -50,31 +47,28 @@ public final class DataKeyClient: DataKeys {
 
     private func fetch(_ user: UserID) async throws -> Fetched {
         let url = "\(self.settings.url)/internal/keys/\(user.uuid.lowercased)"
-        var request = HTTPClientRequest(url: url)
-        request.headers.add(name: "Authorization", value: "Bearer \(self.settings.token)")
+        let call = HTTPCall(
+            .get,
+            url,
+            headers: [("Authorization", "Bearer \(self.settings.token)")],
+            longestAnswer: Self.maximumBytes
+        )
+        guard let answer = try? await self.http.send(call, within: Self.timeout) else { throw DataKeyError.unavailable }
         let fetched: Fetched
-        do {
-            let response = try await self.http.reach(request, within: Self.timeout)
-            switch response.status {
-            case .ok: fetched = Fetched(key: try await Self.key(in: response))
-            case .gone: fetched = Fetched(key: nil)
-            case .notFound: throw DataKeyError.unknownUser
-            default: throw DataKeyError.unavailable
-            }
-        } catch let error as DataKeyError {
-            throw error
-        } catch {
-            throw DataKeyError.unavailable
+        switch answer.status {
+        case 200: fetched = Fetched(key: try Self.key(in: answer.body))
+        case 410: fetched = Fetched(key: nil)
+        case 404: throw DataKeyError.unknownUser
+        default: throw DataKeyError.unavailable
         }
         self.keep(fetched, of: user)
         return fetched
     }
 
-    private static func key(in response: HTTPClientResponse) async throws -> DataKey {
-        let body = try await response.body.collect(upTo: Self.maximumBytes)
-        guard let text = try StrictJSONParser.parse(Array(buffer: body))["key"]?.string,
+    private static func key(in body: [UInt8]) throws(DataKeyError) -> DataKey {
+        guard let text = try? StrictJSONParser.parse(body)["key"]?.string,
             let bytes = Data(base64Encoded: text), let key = try? DataKey(bytes: bytes)
-        else { throw DataKeyError.unavailable }
+        else { throw .unavailable }
         return key
     }
 

@@ -1,4 +1,3 @@
-import EventLoops
 public import HTTPTypes
 
 /// `http_server_request_duration_seconds` by route template, method and status.
@@ -11,12 +10,15 @@ public final class HTTPRequestMetrics: Sendable {
 
     private static let methods: Set<String> = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]
 
-    private let registry: PrometheusRegistry
-    private let known = Locked<[Key: HistogramSeries]>([:])
+    private let durations: HistogramsByKey<Key>
 
     /// Records into a registry.
     public init(_ registry: PrometheusRegistry) {
-        self.registry = registry
+        self.durations = HistogramsByKey(
+            label: "http_server_request_duration_seconds",
+            in: registry,
+            by: { [("route", $0.route), ("method", $0.method), ("status", String($0.status))] }
+        )
     }
 
     /// Records one request.
@@ -30,17 +32,6 @@ public final class HTTPRequestMetrics: Sendable {
     ) {
         // A client may invent methods without end.
         let method = Self.methods.contains(method.rawValue) ? method.rawValue : "other"
-        let key = Key(route: route, method: method, status: status.code)
-        self.histogram(key).record(duration.milliseconds / 1000)
-    }
-
-    private func histogram(_ key: Key) -> HistogramSeries {
-        if let series = self.known.withLock({ $0[key] }) {
-            return series
-        }
-        let labels = [("route", key.route), ("method", key.method), ("status", String(key.status))]
-        let series = self.registry.histogram("http_server_request_duration_seconds", labels)
-        self.known.withLock { $0[key] = series }
-        return series
+        self.durations.record(duration, for: Key(route: route, method: method, status: status.code))
     }
 }

@@ -1,5 +1,5 @@
-public import AsyncHTTPClient
 public import ObjectStorage
+public import OutgoingHTTP
 
 /// Where a service keeps images.
 public struct ImageStoreSettings: Sendable {

@@ -1,21 +1,19 @@
-import AsyncHTTPClient
 import Foundation
 import Messaging
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 
 /// RabbitMQ's management API: policies, and how long the queues are.
 struct RabbitMQManagement: BrokerManagement {
-    private static let timeout = TimeAmount.seconds(5)
+    private static let timeout = Duration.seconds(5)
     private static let maximumBytes = 64 * 1024
 
     private let base: String
-    private let authorization: String?
+    private let authorization: String
     private let virtualHost: String
     private let http: HTTPClient
 
     struct Refused: Error {
-        let status: UInt
+        let status: Int
     }
 
     /// Takes `http://user:password@host:port`; nil when the URL is none.
@@ -46,42 +44,45 @@ struct RabbitMQManagement: BrokerManagement {
     }
 
     func definition(ofPolicy name: String) async throws -> [String: BrokerPolicyValue]? {
-        let response = try await self.http.execute(self.request(name), timeout: Self.timeout)
-        guard response.status != .notFound else { return nil }
-        guard response.status == .ok else { throw Refused(status: response.status.code) }
-        let body = try await response.body.collect(upTo: Self.maximumBytes)
-        return try JSONDecoder().decode(Policy.self, from: Data(Array(buffer: body))).definition
+        let answer = try await self.send(self.call(.get, policy: name))
+        guard answer.status != 404 else { return nil }
+        guard answer.status == 200 else { throw Refused(status: answer.status) }
+        return try JSONDecoder().decode(Policy.self, from: Data(answer.body)).definition
     }
 
     func set(_ policy: BrokerPolicy) async throws {
-        var request = self.request(policy.name)
-        request.method = .PUT
-        request.headers.add(name: "Content-Type", value: "application/json")
+        var call = self.call(.put, policy: policy.name)
+        call.headers.append(("Content-Type", "application/json"))
         let body = Policy(pattern: policy.pattern, definition: policy.definition, applyTo: "queues")
-        request.body = .bytes(Array(try JSONEncoder().encode(body)))
-        let response = try await self.http.execute(request, timeout: Self.timeout)
-        guard (200..<300).contains(response.status.code) else { throw Refused(status: response.status.code) }
+        call.body = Array(try JSONEncoder().encode(body))
+        let answer = try await self.send(call)
+        guard answer.isSuccess else { throw Refused(status: answer.status) }
     }
 
     /// The queues of the virtual host; the broker counts every five seconds.
     func queues() async throws -> [BrokerQueue] {
         let path = "queues/\(Self.escaped(self.virtualHost))?columns=name,messages,consumers"
-        let response = try await self.http.execute(self.request(path: path), timeout: Self.timeout)
-        guard response.status == .ok else { throw Refused(status: response.status.code) }
-        let body = try await response.body.collect(upTo: Self.maximumBytes)
-        return try JSONDecoder().decode([BrokerQueue].self, from: Data(Array(buffer: body)))
+        let answer = try await self.send(self.call(.get, path))
+        guard answer.status == 200 else { throw Refused(status: answer.status) }
+        return try JSONDecoder().decode([BrokerQueue].self, from: Data(answer.body))
     }
 
-    private func request(_ policy: String) -> HTTPClientRequest {
-        self.request(path: "policies/\(Self.escaped(self.virtualHost))/\(Self.escaped(policy))")
+    private func call(_ method: HTTPMethod, policy: String) -> HTTPCall {
+        self.call(method, "policies/\(Self.escaped(self.virtualHost))/\(Self.escaped(policy))")
     }
 
-    private func request(path: String) -> HTTPClientRequest {
-        var request = HTTPClientRequest(url: "\(self.base)/api/\(path)")
-        if let authorization = self.authorization {
-            request.headers.add(name: "Authorization", value: authorization)
-        }
-        return request
+    private func call(_ method: HTTPMethod, _ path: String) -> HTTPCall {
+        HTTPCall(
+            method,
+            "\(self.base)/api/\(path)",
+            headers: [("Authorization", self.authorization)],
+            longestAnswer: Self.maximumBytes
+        )
+    }
+
+    /// Asked by and by: who is away is asked again the next time.
+    private func send(_ call: HTTPCall) async throws(HTTPFailure) -> HTTPAnswer {
+        try await self.http.send(call, within: Self.timeout, patience: .zero)
     }
 
     private static func escaped(_ text: String) -> String {

@@ -1,6 +1,6 @@
-import AsyncHTTPClient
 import Foundation
 import Logging
+import OutgoingHTTP
 import Postgres
 import Primitives
 import Redis
@@ -26,9 +26,9 @@ struct HTTPClientService: Service, CustomStringConvertible {
     let client: HTTPClient
     let description = "http-client"
 
-    func run() async throws {
+    func run() async {
         try? await gracefulShutdown()
-        try await self.client.shutdown()
+        await self.client.shutdown()
     }
 }
 

@@ -1,7 +1,6 @@
 import AMQP
-import AsyncHTTPClient
 import Logging
-import NIOCore
+import OutgoingHTTP
 import Postgres
 import Redis
 
@@ -51,15 +50,10 @@ enum ServiceClients {
         }
     }
 
-    /// No redirects: our own ports and the provider have none, and a token must not follow one.
-    ///
-    /// A connection that cannot be made fails at once: who wants to wait for a peer says so (`reach`).
-    static func http() -> HTTPClient {
+    static func http(_ metrics: PrometheusRegistry) -> HTTPClient {
+        let durations = OutgoingCallMetrics(metrics)
         var configuration = HTTPClient.Configuration()
-        configuration.redirectConfiguration = .disallow
-        configuration.timeout = .init(connect: .seconds(3), read: .seconds(30))
-        configuration.connectionPool.idleTimeout = .seconds(30)
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        configuration.observe = { host, result, duration in durations.record(duration, host: host, result: result) }
+        return HTTPClient(configuration)
     }
 }

@@ -1,7 +1,7 @@
 public import AMQP
-public import AsyncHTTPClient
 public import Logging
 import NIOCore
+public import OutgoingHTTP
 public import Postgres
 public import Primitives
 public import Redis
@@ -77,7 +77,7 @@ public struct ServiceHost: Sendable {
             },
             metrics: metrics
         )
-        let http = ServiceClients.http()
+        let http = ServiceClients.http(metrics)
         self.http = http
         self.spans = settings.tracing.map {
             SpanExporter(settings: $0, service: settings.service, http: http, logger: logger, metrics: metrics)
@@ -105,7 +105,7 @@ public struct ServiceHost: Sendable {
 
     /// Lets go of what a host holds that never ran; `run` does it by itself.
     public func close() async {
-        try? await self.http.shutdown()
+        await self.http.shutdown()
     }
 
     /// What runs below the service's own parts, in the order of starting.

@@ -1,11 +1,8 @@
-import AsyncHTTPClient
 import CoreMetrics
 import EventLoops
 import Foundation
-import HTTPReach
 import Logging
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 import ServiceLifecycle
 
@@ -32,10 +29,12 @@ final class SpanExporter: SpanSink, Service, CustomStringConvertible {
     static let capacity = 10_000
     private static let spansAtOnce = 500
     private static let pause = Duration.seconds(1)
-    private static let timeout = TimeAmount.seconds(5)
+    private static let timeout = Duration.seconds(5)
     /// How often a group is sent that the collector asks for again, or that did not reach it.
     private static let tries = 3
     private static let longestWait = 5
+    /// What it answers is read, so that the connection can be used again.
+    private static let longestAnswer = 1 << 16
 
     init(
         settings: TracingSettings,
@@ -94,7 +93,7 @@ final class SpanExporter: SpanSink, Service, CustomStringConvertible {
 
     /// False when everything stops before the collector wants it again: then the group waits for the last round.
     private func send(_ group: [Span], tries: Int) async -> Bool {
-        let body = ByteBuffer(bytes: self.document.bytes(of: group))
+        let body = Array(self.document.bytes(of: group))
         for attempt in 1...tries {
             switch await self.post(body) {
             case .taken: return true
@@ -117,27 +116,29 @@ final class SpanExporter: SpanSink, Service, CustomStringConvertible {
 
     private enum Answer {
         case taken
-        case refused(UInt)
+        case refused(Int)
         /// Again after so many seconds, if it says.
         case later(Int?)
     }
 
-    private func post(_ body: ByteBuffer) async -> Answer {
-        var request = HTTPClientRequest(url: self.settings.url)
-        request.method = .POST
-        request.headers.add(name: "Content-Type", value: "application/json")
-        for header in self.settings.headers { request.headers.add(name: header.name, value: header.value) }
-        request.body = .bytes(body)
+    private func post(_ body: [UInt8]) async -> Answer {
+        var call = HTTPCall(.post, self.settings.url, body: body, longestAnswer: Self.longestAnswer)
+        call.headers = [("Content-Type", "application/json")] + self.settings.headers.map { ($0.name, $0.value) }
         // Whatever goes wrong: address and headers may stand in its text.
-        guard let response = try? await self.http.reach(request, within: Self.timeout) else { return .later(nil) }
-        // Read, so that the connection can be used again.
-        _ = try? await response.body.collect(upTo: 1 << 16)
-        switch response.status.code {
-        case 200..<300: return .taken
+        do throws(HTTPFailure) {
+            let answer = try await self.http.send(call, within: Self.timeout)
+            return Self.answer(answer.status, retryAfter: answer.retryAfter)
+        } catch {
+            return error.status.map { Self.answer($0, retryAfter: error.retryAfter) } ?? .later(nil)
+        }
+    }
+
+    private static func answer(_ status: Int, retryAfter: Int64?) -> Answer {
+        switch status {
+        case 200..<300: .taken
         // The four that OTLP calls passing.
-        case 429, 502, 503, 504:
-            return .later(response.headers.first(name: "Retry-After").flatMap { Int($0) }.map { max($0, 0) })
-        case let status: return .refused(status)
+        case 429, 502, 503, 504: .later(retryAfter.map { Int(clamping: max($0, 0)) })
+        default: .refused(status)
         }
     }
 

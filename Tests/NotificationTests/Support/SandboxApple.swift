@@ -1,12 +1,11 @@
-import AsyncHTTPClient
 import Cryptography
 import EventLoops
 import Foundation
 import Logging
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 import SandboxService
+import ServiceKit
 import TestSupport
 
 @testable import NotificationService
@@ -66,20 +65,18 @@ struct SandboxApple: Sendable {
 
     /// What arrived so far.
     func arrived() async throws -> [Arrived] {
-        let answer = try await self.call(.GET, "/sandbox/apns/pushes")
+        let answer = try await self.call(.get, "/sandbox/apns/pushes")
         return try JSONDecoder().decode(List.self, from: answer).pushes
     }
 
     /// Lets the next pushes fail.
-    func fail(_ json: String) async throws { _ = try await self.call(.POST, "/sandbox/apns/failures", json) }
+    func fail(_ json: String) async throws { _ = try await self.call(.post, "/sandbox/apns/failures", json) }
 
     private func call(_ method: HTTPMethod, _ path: String, _ json: String? = nil) async throws -> Data {
-        var request = HTTPClientRequest(url: self.control + path)
-        request.method = method
-        if let json { request.body = .bytes(ByteBuffer(string: json)) }
-        let response = try await self.http.execute(request, timeout: .seconds(10))
-        guard response.status == .ok else { throw TestFailure("\(path) was answered \(response.status)") }
-        return Data(try await response.body.collect(upTo: 1 << 20).readableBytesView)
+        let call = HTTPCall(method, self.control + path, body: json.map { Array($0.utf8) })
+        let answer = try await self.http.send(call, within: .seconds(20))
+        guard answer.status == 200 else { throw TestFailure("\(path) was answered \(answer.status)") }
+        return Data(answer.body)
     }
 
     /// Runs the stand-in around `body`.
@@ -114,10 +111,10 @@ struct SandboxApple: Sendable {
             )
             let clock = AdjustableClock()
             let tokens = ProviderTokens(configuration, time: clock)
-            let http = try configuration.makeHTTPClient()
-            let plain = HTTPClient(eventLoopGroupProvider: .singleton)
+            let http = try configuration.makeHTTPClient(OutgoingCallMetrics(PrometheusRegistry()))
+            let plain = HTTPClient()
             let apple = SandboxApple(
-                client: APNsClient(configuration: configuration, tokens: tokens, http: http, logger: logger),
+                client: APNsClient(configuration: configuration, tokens: tokens, http: http),
                 tokens: tokens,
                 clock: clock,
                 key: key,
@@ -126,8 +123,8 @@ struct SandboxApple: Sendable {
             )
             let result = await Result { try await body(apple) }
             group.cancelAll()
-            try await http.shutdown()
-            try await plain.shutdown()
+            await http.shutdown()
+            await plain.shutdown()
             try result.get()
         }
     }

@@ -1,6 +1,6 @@
-import AsyncHTTPClient
 import Foundation
 import ObjectStorage
+import OutgoingHTTP
 import TestSupport
 
 /// Runs `body` with a folder of its own.
@@ -52,16 +52,14 @@ func withBucket(_ body: (TestBucket) async throws -> Void) async throws {
             let line = server.log.split(separator: "\n").first { $0.hasPrefix("{") && $0.hasSuffix("}") }
             return try line.map { try JSONDecoder().decode(Started.self, from: Data($0.utf8)) }
         }
-        try await HTTPClient.withHTTPClient { http in
-            try await body(
-                TestBucket(
-                    port: started.port,
-                    name: started.bucket,
-                    credentials: S3Credentials(id: started.id, secret: started.secret),
-                    http: http
-                )
+        try await body(
+            TestBucket(
+                port: started.port,
+                name: started.bucket,
+                credentials: S3Credentials(id: started.id, secret: started.secret),
+                http: HTTPClient()
             )
-        }
+        )
     } catch {
         await server.kill()
         throw error

@@ -1,6 +1,7 @@
 import AnchorClient
 import Foundation
 import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 import Testing
 
@@ -84,7 +85,7 @@ extension SandboxHandle {
             let account = try await self.client.depositAccount(id: opened.id)
             return account.number == nil ? nil : account
         }
-        if kobo > 0 { try await self.control(.POST, "accounts/\(account.id)/fund", ["amount": .integer(kobo)]) }
+        if kobo > 0 { try await self.control(.post, "accounts/\(account.id)/fund", ["amount": .integer(kobo)]) }
         return account
     }
 

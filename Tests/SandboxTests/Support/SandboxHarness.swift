@@ -1,9 +1,7 @@
 import AnchorClient
-import AsyncHTTPClient
 import Foundation
 import Logging
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 import ServiceLifecycle
 import Testing
@@ -35,15 +33,13 @@ struct SandboxHandle: Sendable {
         _ body: JSON? = nil,
         headers: [String: String] = [:]
     ) async throws -> (status: Int, json: JSON) {
-        var request = HTTPClientRequest(url: self.baseURL + path)
-        request.method = method
-        request.headers.add(name: "content-type", value: "application/json")
-        if headers["x-anchor-key"] == nil { request.headers.add(name: "x-anchor-key", value: Self.apiKey) }
-        for (name, value) in headers where !value.isEmpty { request.headers.add(name: name, value: value) }
-        if let body { request.body = .bytes(ByteBuffer(bytes: body.bytes)) }
-        let response = try await self.http.execute(request, timeout: .seconds(20))
-        let answer = try await response.body.collect(upTo: 4 * 1024 * 1024)
-        return (Int(response.status.code), JSON(parsing: answer.readableBytesView) ?? .null)
+        var call = HTTPCall(method, self.baseURL + path, longestAnswer: 4 * 1024 * 1024)
+        call.headers.append(("content-type", "application/json"))
+        if headers["x-anchor-key"] == nil { call.headers.append(("x-anchor-key", Self.apiKey)) }
+        for (name, value) in headers where !value.isEmpty { call.headers.append((name, value)) }
+        call.body = body?.bytes
+        let answer = try await self.http.send(call, within: .seconds(20))
+        return (answer.status, JSON(parsing: answer.body) ?? .null)
     }
 
     /// A call of the control API that must succeed.
@@ -101,11 +97,11 @@ func withSandbox(
         group.addTask { try await services.run() }
         let port = try #require(await ports.first { _ in true })
         let pushPort = try #require(await pushPorts.first { _ in true })
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: AnchorClient.httpConfiguration)
+        let http = HTTPClient()
         let handle = SandboxHandle(port: port, pushPort: pushPort, http: http)
         let result: Result<Void, any Error>
         do { result = .success(try await body(handle)) } catch { result = .failure(error) }
-        try await http.shutdown()
+        await http.shutdown()
         await services.triggerGracefulShutdown()
         try await group.waitForAll()
         try result.get()

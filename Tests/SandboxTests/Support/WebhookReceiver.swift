@@ -6,6 +6,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import NIOHTTP1
+import OutgoingHTTP
 import ServiceLifecycle
 import Synchronization
 import Testing
@@ -108,7 +109,7 @@ func withWebhooks(
     let receiver = WebhookReceiver()
     try await receiver.run { url in
         try await withSandbox(webhookURL: url) { sandbox in
-            try await sandbox.control(.PATCH, "switches", ["webhookRetryMs": 10])
+            try await sandbox.control(.patch, "switches", ["webhookRetryMs": 10])
             try await body(sandbox, receiver)
         }
     }

@@ -1,9 +1,7 @@
-import AsyncHTTPClient
 import Foundation
 import Hummingbird
 import Logging
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 
 @testable import ServiceKit
@@ -15,9 +13,14 @@ let plainVariables = [
 
 /// What a client got.
 struct Answer: Sendable {
-    let status: UInt
-    let headers: HTTPHeaders
+    let status: Int
+    let headers: [HTTPHeader]
     let body: String
+
+    /// The first value of a header.
+    func header(_ name: String) -> String? {
+        self.headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
 
     /// The first JSON:API error.
     var error: (code: String?, pointer: String?, id: String?) {
@@ -41,28 +44,25 @@ struct RunningHost: Sendable {
         body: String? = nil,
         headers: [String: String] = [:]
     ) async throws -> Answer {
-        var request = HTTPClientRequest(url: url)
-        request.method = method
-        for (name, value) in headers {
-            request.headers.replaceOrAdd(name: name, value: value)
-        }
+        var call = HTTPCall(method, url, headers: headers.map { ($0.key, $0.value) })
         if let body {
-            request.body = .bytes(Array(body.utf8))
-            if headers["Content-Type"] == nil {
-                request.headers.add(name: "Content-Type", value: "application/json")
-            }
+            call.body = Array(body.utf8)
+            if headers["Content-Type"] == nil { call.headers.append(("Content-Type", "application/json")) }
         }
-        let response = try await self.client.execute(request, timeout: .seconds(20))
-        let bytes = try await response.body.collect(upTo: 1 << 20)
-        return Answer(status: response.status.code, headers: response.headers, body: String(buffer: bytes))
+        let answer = try await self.client.send(call, within: .seconds(20))
+        return Answer(
+            status: answer.status,
+            headers: answer.headers,
+            body: String(decoding: answer.body, as: UTF8.self)
+        )
     }
 
     func get(_ path: String, headers: [String: String] = [:]) async throws -> Answer {
-        try await self.send(.GET, self.publicURL + path, headers: headers)
+        try await self.send(.get, self.publicURL + path, headers: headers)
     }
 
     func post(_ path: String, _ body: String, headers: [String: String] = [:]) async throws -> Answer {
-        try await self.send(.POST, self.publicURL + path, body: body, headers: headers)
+        try await self.send(.post, self.publicURL + path, body: body, headers: headers)
     }
 
     /// Asks the internal port with its token.
@@ -96,7 +96,7 @@ func withRunningHost<Value: Sendable>(
         group.addTask { try await host.run(parts, signals: []) }
         let running = RunningHost(
             host: host,
-            client: HTTPClient.shared,
+            client: HTTPClient(),
             publicURL: "http://127.0.0.1:\(await host.publicPort.value)",
             internalURL: "http://127.0.0.1:\(await host.internalPort.value)"
         )

@@ -1,9 +1,7 @@
-import AsyncHTTPClient
 import Contracts
 import EventLoops
 import Foundation
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 import Sealing
 import TestSupport
@@ -141,12 +139,12 @@ extension MatrixWorld {
         as asker: Asker,
         _ token: String?
     ) async throws -> Reply {
-        var request = HTTPClientRequest(url: self.suite.environment.publicURL(operation.service) + call.path)
-        request.method = HTTPMethod(rawValue: operation.method)
-        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
-        if operation.has(header: "Idempotency-Key") {
-            request.headers.add(name: "Idempotency-Key", value: UUID().lowercased)
-        }
+        var outgoing = HTTPCall(
+            HTTPMethod(rawValue: operation.method),
+            self.suite.environment.publicURL(operation.service) + call.path
+        )
+        if let token { outgoing.headers.append(("Authorization", "Bearer \(token)")) }
+        if operation.has(header: "Idempotency-Key") { outgoing.headers.append(("Idempotency-Key", UUID().lowercased)) }
         if operation.has(header: ApprovalHeader.name) {
             let approval = try PaymentOrder.approve(
                 call.body,
@@ -154,21 +152,18 @@ extension MatrixWorld {
                 method: operation.method,
                 path: call.path
             )
-            request.headers.add(name: ApprovalHeader.name, value: approval)
+            outgoing.headers.append((ApprovalHeader.name, approval))
         }
         if !call.body.isEmpty {
-            request.headers.add(name: "Content-Type", value: call.contentType)
-            request.body = .bytes(ByteBuffer(bytes: call.body))
+            outgoing.headers.append(("Content-Type", call.contentType))
+            outgoing.body = call.body
         }
-        guard operation.isStream else { return try await self.suite.send(request) }
+        guard operation.isStream else { return try await self.suite.send(outgoing) }
         // It has no end; who is refused gets a body as anywhere.
-        let response = try await self.suite.http.execute(request, timeout: .seconds(30))
-        let text = response.status == .ok ? ByteBuffer() : try await response.body.collect(upTo: 65_536)
-        return Reply(
-            status: Int(response.status.code),
-            body: Data(text.readableBytesView),
-            headers: response.headers
-        )
+        let stream = try await LiveStream(outgoing.url, headers: outgoing.headers)
+        let reply = stream.reply
+        await stream.stop()
+        return reply
     }
 }
 

@@ -1,8 +1,5 @@
-import AsyncHTTPClient
-import EventLoops
 import Foundation
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 import TestSupport
 
 /// A client of the live stream: what came so far.
@@ -14,21 +11,21 @@ final class LiveStream: Sendable {
         var data = ""
     }
 
-    private struct State {
-        var text = ""
-        var isOver = false
-    }
-
     private struct Message: Decodable {
         let kind: String
     }
 
-    private let state = Locked(State())
+    private let process: ChildProcess
+
+    /// The status and the headers of the answer, and what came behind them; curl writes both.
+    private var answer: (head: String, body: String) {
+        let parts = self.process.log.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
+        return (String(parts[0]), parts.count < 2 ? "" : String(parts[1]))
+    }
 
     /// The whole events, in order.
     var events: [Event] {
-        let text = self.state.withLock { $0.text }
-        return text.components(separatedBy: "\n\n").dropLast().compactMap { part in
+        self.answer.body.components(separatedBy: "\n\n").dropLast().compactMap { part in
             var event = Event()
             for line in part.split(separator: "\n") {
                 if line.hasPrefix("id: ") { event.id = String(line.dropFirst(4)) }
@@ -50,11 +47,34 @@ final class LiveStream: Sendable {
     var lastID: String { self.events.last { !$0.id.isEmpty }?.id ?? "" }
 
     /// Whether the server has ended it.
-    var isOver: Bool { self.state.withLock { $0.isOver } }
+    var isOver: Bool { !self.process.isRunning }
 
-    fileprivate func take(_ buffer: ByteBuffer) { self.state.withLock { $0.text += String(buffer: buffer) } }
+    /// The answer so far: of a refusal the whole one, of a stream the head.
+    var reply: Reply {
+        let (head, body) = self.answer
+        let lines = head.split(separator: "\r\n")
+        let headers = lines.dropFirst().map { line -> HTTPHeader in
+            let parts = line.split(separator: ":", maxSplits: 1)
+            return (String(parts[0]), parts.count < 2 ? "" : parts[1].trimmingCharacters(in: .whitespaces))
+        }
+        let status = lines.first.flatMap { $0.split(separator: " ").dropFirst().first }.flatMap { Int($0) } ?? 0
+        return Reply(status: status, body: Data(status == 200 ? [] : Array(body.utf8)), headers: headers)
+    }
 
-    fileprivate func end() { self.state.withLock { $0.isOver = true } }
+    /// Asks for a stream, and waits for the head of the answer, or all of it if it is a refusal.
+    init(_ url: String, headers: [HTTPHeader]) async throws {
+        // Headers by a file: they hold a token.
+        let file = "\(Scratch.directory)/stream-\(Scratch.shortName())"
+        try headers.map { "\($0.name): \($0.value)\n" }.joined().write(toFile: file, atomically: true, encoding: .utf8)
+        self.process = try ChildProcess("/usr/bin/curl", ["-sNi", "--noproxy", "*", "-H", "@\(file)", url])
+        try await eventually("the head of a stream", within: .seconds(30)) {
+            let isWhole = self.process.log.contains("\r\n\r\n")
+            return isWhole && (self.reply.status == 200 || !self.process.isRunning)
+        }
+    }
+
+    /// Listens no longer.
+    func stop() async { await self.process.kill() }
 }
 
 extension RunningSuite {
@@ -64,21 +84,19 @@ extension RunningSuite {
         from lastID: String? = nil,
         _ body: (LiveStream) async throws -> Void
     ) async throws {
-        var request = HTTPClientRequest(url: self.environment.publicURL("notification") + "/stream")
-        request.headers.add(name: "Authorization", value: "Bearer \(try await self.token(of: person.subject))")
-        if let lastID { request.headers.add(name: "Last-Event-ID", value: lastID) }
-        let response = try await self.http.execute(request, timeout: .seconds(120))
-        guard response.status == .ok, response.headers.first(name: "Content-Type") == "text/event-stream" else {
-            throw TestFailure("the stream was answered \(response.status)")
-        }
-        let stream = LiveStream()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for try await part in response.body { stream.take(part) }
-                stream.end()
+        var headers: [HTTPHeader] = [("Authorization", "Bearer \(try await self.token(of: person.subject))")]
+        if let lastID { headers.append(("Last-Event-ID", lastID)) }
+        let stream = try await LiveStream(self.environment.publicURL("notification") + "/stream", headers: headers)
+        do {
+            let reply = stream.reply
+            guard reply.status == 200, reply.contentType == "text/event-stream" else {
+                throw TestFailure("the stream was answered \(reply.status)")
             }
             try await body(stream)
-            group.cancelAll()
+            await stream.stop()
+        } catch {
+            await stream.stop()
+            throw error
         }
     }
 }

@@ -25,7 +25,7 @@ extension RunningSuite {
             self.environment.publicURL("console") + "/console/api/session",
             body: Array(#"{"token":"\#(token)"}"#.utf8)
         )
-        guard let cookie = reply.headers.first(name: "Set-Cookie")?.split(separator: ";").first else {
+        guard let cookie = reply.header("Set-Cookie")?.split(separator: ";").first else {
             throw TestFailure("signing in was answered \(reply.status) \(reply.text)")
         }
         return PageSession(cookie: String(cookie), guardWord: try reply.decode(Opened.self).guard)

@@ -1,19 +1,29 @@
-import AsyncHTTPClient
 import Contracts
 import EventLoops
 import Foundation
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 import TestSupport
 
 /// What came back.
 struct Reply: Sendable {
     let status: Int
     let body: Data
-    let headers: HTTPHeaders
+    let headers: [HTTPHeader]
 
-    var contentType: String { self.headers.first(name: "Content-Type") ?? "" }
-    var isReplay: Bool { self.headers.first(name: "Idempotency-Replayed") == "true" }
+    /// The first value of a header.
+    func header(_ name: String) -> String? { self.values(of: name).first }
+
+    func values(of name: String) -> [String] {
+        self.headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+    }
+
+    /// The members of a header that is a list.
+    func listed(_ name: String) -> [String] {
+        self.values(of: name).flatMap { $0.split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    var contentType: String { self.header("Content-Type") ?? "" }
+    var isReplay: Bool { self.header("Idempotency-Replayed") == "true" }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         do {
@@ -56,25 +66,20 @@ extension RunningSuite {
         headers: [String: String] = [:],
         body: [UInt8] = []
     ) async throws -> Reply {
-        var request = HTTPClientRequest(url: url)
-        request.method = HTTPMethod(rawValue: method)
-        for (name, value) in headers { request.headers.add(name: name, value: value) }
+        var call = HTTPCall(HTTPMethod(rawValue: method), url, headers: headers.map { ($0.key, $0.value) })
         if !body.isEmpty {
-            if headers["Content-Type"] == nil { request.headers.add(name: "Content-Type", value: "application/json") }
-            request.body = .bytes(ByteBuffer(bytes: body))
+            if headers["Content-Type"] == nil { call.headers.append(("Content-Type", "application/json")) }
+            call.body = body
         }
-        return try await self.send(request)
+        return try await self.send(call)
     }
 
     /// Sends a request as it is.
-    func send(_ request: HTTPClientRequest) async throws -> Reply {
-        let response = try await self.http.execute(request, timeout: .seconds(30))
-        let bytes = try await response.body.collect(upTo: 8 * 1024 * 1024)
-        return Reply(
-            status: Int(response.status.code),
-            body: Data(bytes.readableBytesView),
-            headers: response.headers
-        )
+    func send(_ call: HTTPCall) async throws -> Reply {
+        var call = call
+        call.longestAnswer = 8 * 1024 * 1024
+        let answer = try await self.http.send(call, within: .seconds(30), patience: .zero)
+        return Reply(status: answer.status, body: Data(answer.body), headers: answer.headers)
     }
 
     /// A call of the sandbox's control API.

@@ -186,7 +186,7 @@ struct Rotation: Sendable {
         let token = step == .newAlone ? "new-token-of-ada" : self.suite.environment.operatorTokens["ada"] ?? ""
         let path = "/console/api/session"
         let opened = try await self.suite.send("POST", maker + path, body: Array(#"{"token":"\#(token)"}"#.utf8))
-        guard let cookie = opened.headers.first(name: "Set-Cookie")?.split(separator: ";").first else { return opened }
+        guard let cookie = opened.header("Set-Cookie")?.split(separator: ";").first else { return opened }
         return try await self.suite.send("GET", reader + path, headers: ["Cookie": String(cookie)])
     }
 

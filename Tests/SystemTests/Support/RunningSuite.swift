@@ -1,7 +1,7 @@
-import AsyncHTTPClient
 import DevSuite
 import EventLoops
 import Foundation
+import OutgoingHTTP
 import TestSupport
 
 /// Services and the sandbox, as processes, on databases of their own.
@@ -85,19 +85,16 @@ final class RunningSuite: Sendable {
     /// The databases stay until the servers of the run are thrown away: dropping each costs a checkpoint.
     static func with(_ ground: Ground, _ body: () async throws -> Void) async throws {
         var configuration = HTTPClient.Configuration()
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
-        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.callsAtOnce = 256
         let environment = try await Self.environment(ground)
-        try await HTTPClient.withHTTPClient(configuration: configuration) { http in
-            let suite = try RunningSuite(environment: environment, http: http, ground: ground)
-            do {
-                try await suite.startAll()
-                try await suite.run(body)
-                await suite.stopAll()
-            } catch {
-                await suite.stopAll()
-                throw error
-            }
+        let suite = try RunningSuite(environment: environment, http: HTTPClient(configuration), ground: ground)
+        do {
+            try await suite.startAll()
+            try await suite.run(body)
+            await suite.stopAll()
+        } catch {
+            await suite.stopAll()
+            throw error
         }
     }
 

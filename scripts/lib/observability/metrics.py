@@ -6,7 +6,7 @@ import re
 MAKERS = {
     "makeCounter": "counter", "makeFloatingPointCounter": "counter", "makeMeter": "gauge", "makeTimer": "histogram",
     "makeRecorder": "histogram", "histogram": "histogram", "Counter": "counter", "FloatingPointCounter": "counter",
-    "Gauge": "gauge", "Meter": "gauge", "Timer": "histogram", "Recorder": "histogram",
+    "Gauge": "gauge", "Meter": "gauge", "Timer": "histogram", "Recorder": "histogram", "HistogramsByKey": "histogram",
 }
 CALL = re.compile(
     r"(?:\.|\b)(?P<maker>" + "|".join(MAKERS) + r")\(\s*(?:label:\s*)?\"(?P<name>[^\"]+)\"", re.S

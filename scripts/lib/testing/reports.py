@@ -11,10 +11,15 @@ BUSINESS_LOGIC = re.compile(r"/Services/(\w+)/(Domain|Application)/")
 
 
 def cases(path):
-    """(suite, test, outcome) of an xunit report; a test that was left out is not in it."""
-    if not pathlib.Path(path).exists():
+    """(suite, test, outcome) of an xunit report; a test that was left out is not in it.
+
+    A run that crashed may have left a part of a report: then nothing is in it.
+    """
+    try:
+        report = xml.etree.ElementTree.parse(path)
+    except (FileNotFoundError, xml.etree.ElementTree.ParseError):
         return
-    for case in xml.etree.ElementTree.parse(path).iter("testcase"):
+    for case in report.iter("testcase"):
         if case.find("skipped") is None:
             bad = case.find("failure") is not None or case.find("error") is not None
             yield case.get("classname"), case.get("name"), "failed" if bad else "passed"
@@ -33,7 +38,11 @@ def times(path, width):
     """
     began, names, ended = {}, {}, {}
     for line in path.read_text(errors="replace").splitlines():
-        record = json.loads(line)
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError:
+            # The end of a run that crashed.
+            continue
         payload = record["payload"]
         if record["kind"] == "test" and payload["kind"] == "function":
             names[payload["id"]] = f"{payload['id'].split('/')[0]}: {payload.get('displayName') or payload['name']}"

@@ -21,18 +21,11 @@ struct EventsCommand: AsyncParsableCommand {
     /// Runs `body` with the archive; a failure is one line on standard error.
     static func with(_ body: (ArchiveClient) async throws(Failure) -> ExitCode) async throws {
         let code: ExitCode
-        do {
+        do throws(Failure) {
             let endpoints = try Endpoints(environment: ProcessInfo.processInfo.environment)
-            code = try await Caller.with(endpoints) { caller in
-                do throws(Failure) {
-                    return try await body(ArchiveClient(caller: caller))
-                } catch {
-                    Self.complain(error.description)
-                    return Exit.refused
-                }
-            }
+            code = try await body(ArchiveClient(caller: Caller(endpoints)))
         } catch {
-            Self.complain("\(error)")
+            Self.complain(error.description)
             throw Exit.refused
         }
         guard code == .success else { throw code }

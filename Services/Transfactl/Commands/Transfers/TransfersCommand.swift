@@ -30,33 +30,23 @@ struct TransfersCommand: AsyncParsableCommand {
 
     /// Sends a call, and shows what came; a refusal is one line on standard error.
     static func show(_ call: Call, _ body: @escaping (Any) -> Void) async throws {
-        let code: ExitCode
-        do {
+        let answer: Answer
+        do throws(Failure) {
             let endpoints = try Endpoints(environment: ProcessInfo.processInfo.environment)
-            code = try await Caller.with(endpoints) { caller in
-                do throws(Failure) {
-                    let answer = try await caller.send(call)
-                    guard (200...299).contains(answer.status) else {
-                        EventsCommand.complain(
-                            "\(answer.line) was answered \(answer.status) \(Excerpt.of(answer.body))"
-                        )
-                        return answer.isAboutNothing ? Exit.notFound : Exit.refused
-                    }
-                    guard let found = try? JSONSerialization.jsonObject(with: Data(answer.body)) else {
-                        throw Failure("\(answer.line) was answered with something that is no JSON.")
-                    }
-                    body(found)
-                    return .success
-                } catch {
-                    EventsCommand.complain(error.description)
-                    return Exit.refused
-                }
-            }
+            answer = try await Caller(endpoints).send(call)
         } catch {
-            EventsCommand.complain("\(error)")
+            EventsCommand.complain(error.description)
             throw Exit.refused
         }
-        guard code == .success else { throw code }
+        guard (200...299).contains(answer.status) else {
+            EventsCommand.complain("\(answer.line) was answered \(answer.status) \(Excerpt.of(answer.body))")
+            throw answer.isAboutNothing ? Exit.notFound : Exit.refused
+        }
+        guard let found = try? JSONSerialization.jsonObject(with: Data(answer.body)) else {
+            EventsCommand.complain("\(answer.line) was answered with something that is no JSON.")
+            throw Exit.refused
+        }
+        body(found)
     }
 }
 

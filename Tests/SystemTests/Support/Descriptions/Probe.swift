@@ -1,8 +1,6 @@
-import AsyncHTTPClient
 import Contracts
 import Foundation
-import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 import Primitives
 import Sealing
 import TestSupport
@@ -67,15 +65,13 @@ struct Prober: Sendable {
         let service = self.suite.environment
         let base =
             endpoint.isOnInternalPort ? service.internalURL(endpoint.service) : service.publicURL(endpoint.service)
-        var request = HTTPClientRequest(url: base + path)
-        request.method = HTTPMethod(rawValue: probe.method ?? endpoint.method)
-        for (name, value) in try await self.headers(of: probe, path) where value != Self.absent {
-            request.headers.add(name: name, value: value)
-        }
-        if let body = probe.body {
-            request.body = .bytes(ByteBuffer(bytes: body))
-        }
-        let reply = try await self.suite.send(request)
+        let call = HTTPCall(
+            HTTPMethod(rawValue: probe.method ?? endpoint.method),
+            base + path,
+            headers: try await self.headers(of: probe, path).filter { $0.1 != Self.absent }.map { ($0.0, $0.1) },
+            body: probe.body
+        )
+        let reply = try await self.suite.send(call)
         Self.check(reply, probe, path)
     }
 
@@ -138,16 +134,16 @@ struct Prober: Sendable {
         var problems: [String] = []
         if error.status != String(probe.status) { problems.append("status in the body") }
         if error.code.isEmpty || error.title.isEmpty || (error.detail ?? "").isEmpty { problems.append("texts") }
-        if error.id != reply.headers.first(name: "X-Request-Id") { problems.append("the request's id") }
+        if error.id != reply.header("X-Request-Id") { problems.append("the request's id") }
         let source = error.source?.pointer ?? error.source?.parameter ?? error.source?.header
         if probe.namesSource, source == nil { problems.append("no source") }
         if let wanted = probe.source, source != wanted {
             problems.append("source \(source ?? "none"), wanted \(wanted)")
         }
-        if let allow = probe.allow, Set(reply.headers[canonicalForm: "Allow"].map(String.init)) != allow {
-            problems.append("Allow \(reply.headers["Allow"])")
+        if let allow = probe.allow, Set(reply.listed("Allow")) != allow {
+            problems.append("Allow \(reply.values(of: "Allow"))")
         }
-        if probe.status == 401, !reply.headers.contains(name: "WWW-Authenticate") { problems.append("no challenge") }
+        if probe.status == 401, reply.header("WWW-Authenticate") == nil { problems.append("no challenge") }
         return problems
     }
 }

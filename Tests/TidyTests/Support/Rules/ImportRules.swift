@@ -2,9 +2,10 @@ extension Rule {
     /// The layers of the shared modules: a module imports only what lies lower.
     private static let layers: [String: Int] = [
         "CLinux": 0, "CLibPQ": 0, "CRabbitMQ": 0, "CHiredis": 0, "CHaru": 0, "CQRencode": 0,
-        "COpenSSL": 0,
-        "EventLoops": 1, "Cryptography": 1, "ImageFiles": 1, "HTTPReach": 1,
+        "COpenSSL": 0, "CCurl": 0,
+        "EventLoops": 1, "Cryptography": 1, "ImageFiles": 1,
         "Primitives": 2, "Postgres": 2, "AMQP": 2, "Redis": 2, "Documents": 2, "QRCode": 2,
+        "OutgoingHTTP": 2,
         "Contracts": 3,
         "Messaging": 4,
         "ContractGate": 5, "Sealing": 5, "AnchorClient": 5, "ObjectStorage": 5,
@@ -16,17 +17,17 @@ extension Rule {
     /// The one module that may import each C library.
     private static let wrappers = [
         "CLinux": "EventLoops", "CLibPQ": "Postgres", "CRabbitMQ": "AMQP", "CHiredis": "Redis",
-        "CHaru": "Documents", "CQRencode": "QRCode", "COpenSSL": "Cryptography",
+        "CHaru": "Documents", "CQRencode": "QRCode", "COpenSSL": "Cryptography", "CCurl": "OutgoingHTTP",
     ]
 
     /// What a folder of a service may not know of.
     private static let strangers: [String: Set<String>] = [
         "Domain": [
-            "Hummingbird", "HummingbirdHTTP2", "HTTPTypes", "NIOCore", "AsyncHTTPClient", "Postgres", "Redis", "AMQP",
+            "Hummingbird", "HummingbirdHTTP2", "HTTPTypes", "NIOCore", "OutgoingHTTP", "Postgres", "Redis", "AMQP",
             "Messaging", "ServiceKit",
         ],
         "Application": [
-            "Hummingbird", "HummingbirdHTTP2", "HTTPTypes", "NIOCore", "AsyncHTTPClient", "Postgres", "Redis", "AMQP",
+            "Hummingbird", "HummingbirdHTTP2", "HTTPTypes", "NIOCore", "OutgoingHTTP", "Postgres", "Redis", "AMQP",
         ],
         "HTTP": ["Postgres", "Redis", "AMQP"],
         "Messaging": ["Redis", "AMQP", "Hummingbird"],
