@@ -18,7 +18,7 @@ final class Proxy: Sendable {
 
     let port: UInt16
     private let target: UInt16
-    private let listener: CInt
+    private let listener: OwnedSocket
     private let state = Locked(State())
 
     /// How many connections came.
@@ -26,7 +26,8 @@ final class Proxy: Sendable {
 
     private init(target: UInt16) throws {
         self.target = target
-        (self.listener, self.port) = try Sockets.listen()
+        let (number, port) = try Sockets.listen()
+        (self.listener, self.port) = (OwnedSocket(number), port)
     }
 
     /// Lends a proxy to a port of this machine.
@@ -79,13 +80,13 @@ final class Proxy: Sendable {
 
     private func close() {
         self.state.withLock { $0.isClosed = true }
-        shutdown(self.listener, CInt(SHUT_RDWR))
+        self.listener.end()
         self.cut()
     }
 
     private func accept() {
         while true {
-            let client = Glibc.accept(self.listener, nil, nil)
+            let client = Glibc.accept(self.listener.number, nil, nil)
             guard client >= 0 else { break }
             let refuses = self.state.withLock { state in
                 state.accepted += 1
@@ -104,7 +105,6 @@ final class Proxy: Sendable {
                 }
             }
         }
-        Glibc.close(self.listener)
     }
 
     private func forward(_ from: CInt, _ to: CInt) {

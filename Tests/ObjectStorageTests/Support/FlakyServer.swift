@@ -4,40 +4,35 @@ import Glibc
 import TestSupport
 
 /// An HTTP server that answers 503 so many times, then 204; a connection per request.
-///
-/// `@unchecked Sendable`: the socket is written once, before the thread starts.
-final class FlakyServer: @unchecked Sendable {
+final class FlakyServer: Sendable {
     let port: Int
-    private let listener: CInt
+    private let listener: OwnedSocket
     private let counted = Locked(0)
 
     init(failures: Int) throws {
         self.port = try freePort()
-        self.listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        self.listener = OwnedSocket(socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(self.port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         let isBound = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(self.listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                bind(self.listener.number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
-        guard isBound, listen(self.listener, 16) == 0 else { throw TestFailure("cannot listen on \(self.port)") }
+        guard isBound, listen(self.listener.number, 16) == 0 else { throw TestFailure("cannot listen on \(self.port)") }
         SideThread.start { [self] in self.serve(failures) }
     }
 
     /// How many requests came.
     var requests: Int { self.counted.withLock { $0 } }
 
-    func stop() {
-        shutdown(self.listener, CInt(SHUT_RDWR))
-        close(self.listener)
-    }
+    func stop() { self.listener.end() }
 
     private func serve(_ failures: Int) {
         while true {
-            let connection = accept(self.listener, nil, nil)
+            let connection = accept(self.listener.number, nil, nil)
             guard connection >= 0 else { return }
             var bytes = [UInt8](repeating: 0, count: 8192)
             _ = read(connection, &bytes, bytes.count)

@@ -1,5 +1,6 @@
 import EventLoops
 import Foundation
+import TestSupport
 
 /// Stands between a client and a server and does what networks do.
 final class TCPProxy: Sendable {
@@ -16,7 +17,7 @@ final class TCPProxy: Sendable {
 
     private struct State {
         var fault = Fault.none
-        var listener: CInt = -1
+        var listener: OwnedSocket?
         var isCut = false
     }
 
@@ -41,42 +42,37 @@ final class TCPProxy: Sendable {
 
     /// Listens from now on.
     func start() throws {
-        let listener = try listeningSocket(port: self.port)
+        let listener = OwnedSocket(try listeningSocket(port: self.port))
         self.state.withLock { $0.listener = listener }
         SideThread.start {
             while true {
-                let client = accept(listener, nil, nil)
+                let client = accept(listener.number, nil, nil)
                 if client < 0 { return }
-                self.serve(client)
+                self.serve(OwnedSocket(client))
             }
         }
     }
 
     /// Listens no longer.
     func stop() {
-        let listener = self.state.withLock { $0.listener }
-        shutdown(listener, CInt(SHUT_RDWR))
-        close(listener)
+        self.state.withLock { state in
+            state.listener?.end()
+            state.listener = nil
+        }
     }
 
-    private func serve(_ client: CInt) {
-        guard let server = try? connectedSocket(port: self.target) else {
-            close(client)
-            return
-        }
+    private func serve(_ client: OwnedSocket) {
+        guard let number = try? connectedSocket(port: self.target) else { return }
+        let server = OwnedSocket(number)
         SideThread.start { self.pump(from: client, to: server, isFromClient: true) }
-        SideThread.start {
-            self.pump(from: server, to: client, isFromClient: false)
-            close(client)
-            close(server)
-        }
+        SideThread.start { self.pump(from: server, to: client, isFromClient: false) }
     }
 
-    private func pump(from source: CInt, to sink: CInt, isFromClient: Bool) {
+    private func pump(from source: OwnedSocket, to sink: OwnedSocket, isFromClient: Bool) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         var dropsAnswers = false
         while true {
-            let count = recv(source, &buffer, buffer.count, 0)
+            let count = recv(source.number, &buffer, buffer.count, 0)
             if count <= 0 { break }
             let bytes = buffer[..<count]
             switch self.state.withLock({ $0.fault }) {
@@ -92,10 +88,10 @@ final class TCPProxy: Sendable {
                 }
             }
             if dropsAnswers { break }
-            if send(sink, buffer, count, CInt(MSG_NOSIGNAL)) != count { break }
+            if send(sink.number, buffer, count, CInt(MSG_NOSIGNAL)) != count { break }
         }
-        shutdown(source, CInt(SHUT_RDWR))
-        shutdown(sink, CInt(SHUT_RDWR))
+        source.end()
+        sink.end()
     }
 }
 
