@@ -69,6 +69,7 @@ static inline void transfa_bound_silence(int socket, unsigned int milliseconds) 
 /* Reads away what a kept connection has got, and ends it: what looks at it next finds its end. */
 static inline void transfa_end_connection(int socket) {
     char bytes[4096];
-    while (recv(socket, bytes, sizeof(bytes), MSG_DONTWAIT) > 0) {}
+    /* A peer that sends without end would hold up the thread. */
+    for (int round = 0; round < 64 && recv(socket, bytes, sizeof(bytes), MSG_DONTWAIT) > 0; round++) {}
     shutdown(socket, SHUT_RDWR);
 }

@@ -9,6 +9,8 @@ actor CurlDriver {
     private static let connectionsKept = 64
     /// For how long a peer may acknowledge nothing of what was sent to it.
     private static let longestSilence: UInt32 = 20_000
+    /// For how many seconds the address of a name is remembered: calls that begin at once look it up once.
+    private static let longestName = 1
 
     nonisolated let loop: EventLoopThread
     private let configuration: HTTPClient.Configuration
@@ -211,11 +213,12 @@ actor CurlDriver {
     /// What libcurl waits for on a socket; it lets go of a connection after each call, and the loop keeps it for the next.
     private func watch(_ socket: CInt, _ what: CInt) {
         if what == CURL_POLL_REMOVE {
-            // Closed already, sometimes, so that the number may be somebody else's: nothing is done to it here.
+            // One that never stood is closed already, so that the number may be somebody else's: nothing is done to it here.
             if self.connections.contains(socket) { self.loose.insert(socket) } else { self.unwatch(socket) }
             return
         }
-        self.loose.remove(socket)
+        // The number of one that was closed without a word may be another's by now, which the loop does not watch yet.
+        if self.loose.remove(socket) != nil { self.unwatch(socket) }
         self.idle[socket] = nil
         var interest: EventLoopThread.Interest = []
         if what & CURL_POLL_IN != 0 { interest.insert(.read) }
@@ -317,6 +320,12 @@ actor CurlDriver {
             max(1, Int(self.configuration.connectTimeout / .milliseconds(1)))
         )
         transfa_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
+        // A peer that is replaced may have another address, and another peer its old one.
+        transfa_set_long(easy, CURLOPT_DNS_CACHE_TIMEOUT, Self.longestName)
+        // Ended here when their time is over; libcurl itself would use none that is older than two minutes.
+        transfa_set_long(easy, CURLOPT_MAXAGE_CONN, Int(self.configuration.idleTime / .seconds(1)) + 1)
+        // What is signed is the path as it is.
+        transfa_set_long(easy, CURLOPT_PATH_AS_IS, 1)
         let version = self.configuration.speaksHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
         transfa_set_long(easy, CURLOPT_HTTP_VERSION, Int(version))
         transfa_set_long(easy, CURLOPT_PIPEWAIT, self.configuration.speaksHTTP2 ? 1 : 0)

@@ -10,7 +10,9 @@ public final class HTTPClient: Sendable {
         /// How long a connection may take until it stands, TLS included.
         public var connectTimeout = Duration.seconds(3)
         /// How many calls to one host are under way at once; the others wait, and their time runs.
-        public var callsAtOnce = 64
+        ///
+        /// Over HTTP/1.1 each has a connection, of which some peers allow few.
+        public var callsAtOnce = 16
         /// When a connection that nobody uses is ended.
         public var idleTime = Duration.seconds(30)
         /// A file of certificates to trust in place of the system's, in PEM.

@@ -132,6 +132,8 @@ final class Transfer: @unchecked Sendable {
     /// Lets go of what libcurl was lent, when its handle is out of the multi handle.
     func letGo(_ easy: CurlHandle) {
         transfa_set_pointer(easy, CURLOPT_HTTPHEADER, nil)
+        // The copy of a body: it may be long, and somebody's.
+        transfa_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, nil)
         curl_slist_free_all(self.headerList)
         self.headerList = nil
         self.easy = nil

@@ -173,6 +173,53 @@ struct ConnectionTests {
         }
     }
 
+    @Test("numbers of sockets that libcurl closed without a word go to others, and nothing stops")
+    func numbersAgain() async throws {
+        try await FullListener.with { port in
+            try await RudeServer.with(Manners { $0.answerAll() }) { server in
+                let configuration = HTTPClient.Configuration.with {
+                    $0.callsAtOnce = 2
+                    $0.connectTimeout = .milliseconds(20)
+                }
+                try await withHTTP(configuration) { http async throws in
+                    try await withThrowingDiscardingTaskGroup { group in
+                        for number in 0..<120 {
+                            group.addTask {
+                                // Connections that time out, names that are looked up by threads, and calls that succeed.
+                                let away = await http.failure(order("http://127.0.0.1:\(port)/"))
+                                #expect(away == HTTPFailure(reason: .unreachable, isUnsent: true))
+                                let unknown = await http.failure(
+                                    order("http://n\(number).invalid/"),
+                                    within: .seconds(5)
+                                )
+                                #expect(unknown?.isUnsent == true)
+                                let call = order(server.url)
+                                let answer = try await http.send(call, within: plenty, patience: plenty)
+                                #expect(answer.status == 200)
+                            }
+                        }
+                    }
+                }
+                #expect(server.requests.count == 120)
+            }
+        }
+    }
+
+    @Test("of more hosts than connections are kept for, the oldest are closed, and no order is lost")
+    func manyHosts() async throws {
+        let servers = try (0..<80).map { _ in try RudeServer(Manners { $0.answerAll() }) }
+        defer { for server in servers { server.stop() } }
+        try await withHTTP { http async throws in
+            for _ in 0..<2 {
+                for server in servers {
+                    #expect(try await http.send(order(server.url), within: plenty).status == 200)
+                }
+            }
+            #expect(servers.count { sockets(to: $0.port) > 0 } <= 65)
+        }
+        #expect(servers.allSatisfy { $0.requests.count == 2 })
+    }
+
     @Test("clients that are ended, or let go, leave no descriptor and no thread")
     func clients() async throws {
         try await RudeServer.with(Manners { $0.answerAll() }) { server in

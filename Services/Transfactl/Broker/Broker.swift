@@ -134,8 +134,9 @@ struct Broker: Sendable {
             call.body = Array(Output.line(body).utf8)
         }
         let answer: HTTPAnswer
+        // One that has just been started is waited for: all that is asked of it is the same when it is asked twice.
         do throws(HTTPFailure) {
-            answer = try await self.http.send(call, within: Self.deadline, patience: .zero)
+            answer = try await self.http.send(call, within: Self.deadline, patience: .seconds(10))
         } catch {
             throw Failure("The broker at \(self.base) gave no answer (\(error)).")
         }

@@ -50,6 +50,7 @@ final class RudeServer: Sendable {
         guard withLoopback(self.port, { bind(self.listener, $0, $1) }) == 0, listen(self.listener, 512) == 0 else {
             throw TestFailure("no socket to listen on: errno \(errno)")
         }
+        self.books.withLock { _ = $0.open.insert(self.listener) }
         SideThread.start { self.serve(manners) }
     }
 
@@ -66,16 +67,20 @@ final class RudeServer: Sendable {
 
     /// Ends it with all its connections.
     func stop() {
-        let open = self.books.withLock { books in
+        // Under the lock in which sockets are closed: the number of a closed one may be somebody else's at once.
+        self.books.withLock { books in
             books.isStopped = true
-            return books.open
+            for socket in books.open { shutdown(socket, CInt(SHUT_RDWR)) }
         }
-        shutdown(self.listener, CInt(SHUT_RDWR))
-        for socket in open { shutdown(socket, CInt(SHUT_RDWR)) }
     }
 
     private func serve(_ manners: Manners) {
-        defer { close(self.listener) }
+        defer {
+            self.books.withLock { books in
+                books.open.remove(self.listener)
+                close(self.listener)
+            }
+        }
         while true {
             let socket = accept(self.listener, nil, nil)
             guard socket >= 0 else { return }
@@ -92,7 +97,6 @@ final class RudeServer: Sendable {
             }
             SideThread.start {
                 manners.act(RudeConnection(socket: socket, number: number, server: self))
-                // The number of a socket that is closed may be another one's at once.
                 self.books.withLock { books in
                     books.open.remove(socket)
                     close(socket)

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import OutgoingHTTP
 import TestSupport
 
@@ -44,25 +45,32 @@ func order(_ url: String, body: String = #"{"amount":1000}"#) -> HTTPCall {
 }
 
 /// A state of a connection, as the kernel numbers it.
-enum SocketState: String {
-    case established = "01"
+enum SocketState: UInt8 {
+    case established = 1
     /// The peer has ended it.
-    case closeWait = "08"
+    case closeWait = 8
 }
 
 /// How many sockets this process has open with a port of this machine at the other end.
+///
+/// Asked of each socket: the kernel's list of all may leave one out while others come and go.
 func sockets(to port: Int, in state: SocketState? = nil) -> Int {
-    let digits = String(port, radix: 16, uppercase: true)
-    let wanted = ":" + String(repeating: "0", count: 4 - digits.count) + digits
-    let files = FileManager.default
-    let numbers = (try? files.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-    let own = Set(numbers.compactMap { try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") })
-    let lines = (try? String(contentsOfFile: "/proc/self/net/tcp", encoding: .utf8)) ?? ""
-    return lines.split(separator: "\n").dropFirst().count { line in
-        let fields = line.split(separator: " ")
-        return fields[2].hasSuffix(wanted) && own.contains("socket:[\(fields[9])]")
-            && (state == nil || fields[3] == state?.rawValue ?? "")
+    let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return numbers.compactMap { CInt($0) }.count { socket in
+        guard peerPort(of: socket) == port else { return false }
+        guard let state else { return true }
+        // TCP_INFO, whose first byte is the state.
+        var (info, length) = ([UInt8](repeating: 0, count: 256), socklen_t(256))
+        return getsockopt(socket, CInt(IPPROTO_TCP), 11, &info, &length) == 0 && info[0] == state.rawValue
     }
+}
+
+private func peerPort(of socket: CInt) -> Int? {
+    var (address, length) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
+    let status = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(socket, $0, &length) }
+    }
+    return status == 0 && address.sin_family == sa_family_t(AF_INET) ? Int(UInt16(bigEndian: address.sin_port)) : nil
 }
 
 /// How many threads of this process have a name.

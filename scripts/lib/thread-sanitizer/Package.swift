@@ -54,6 +54,7 @@ let package = Package(
         .systemLibrary(name: "CRabbitMQ", path: "Shared/CRabbitMQ", pkgConfig: "librabbitmq"),
         .systemLibrary(name: "CHiredis", path: "Shared/CHiredis"),
         .systemLibrary(name: "COpenSSL", path: "Shared/COpenSSL", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "CCurl", path: "Shared/CCurl", pkgConfig: "libcurl"),
         shared("EventLoops", ["CLinux"]),
         shared("Cryptography", ["COpenSSL"]),
         shared("Primitives", ["Cryptography"]),
@@ -67,6 +68,7 @@ let package = Package(
                 collections,
             ]
         ),
+        shared("OutgoingHTTP", ["CCurl", "EventLoops", collections]),
         shared("DevSuite", [contracts, "EventLoops", "Primitives", "Cryptography"]),
         .target(
             name: "TestSupport",
@@ -81,6 +83,7 @@ let package = Package(
             swiftSettings: settings
         ),
         test("EventLoops", ["EventLoops"]),
+        test("OutgoingHTTP", ["OutgoingHTTP", "EventLoops", "TestSupport"]),
         test("Contracts", [contracts]),
         test("Cryptography", ["Cryptography", "TestSupport"]),
         test("Primitives", ["Primitives"]),
