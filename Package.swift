@@ -16,11 +16,8 @@ let strict: [SwiftSetting] = wrapper + [.strictMemorySafety()]
 // MARK: Outside packages
 
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
-let swiftCrypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
-let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
@@ -28,9 +25,6 @@ let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
-let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
-let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
@@ -59,7 +53,7 @@ func shared(_ name: String, _ dependencies: [Target.Dependency], settings: [Swif
 func service(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Target] {
     let own: [Target.Dependency] = [
         "ServiceKit", "Primitives", "Messaging", "Postgres", "Redis", "Sealing", contracts, hummingbird,
-        "OutgoingHTTP", httpTypes, logging, configuration, lifecycle, "Cryptography",
+        "OutgoingHTTP", httpTypes, logging, lifecycle, "Cryptography",
     ]
     let page: [Resource] = name == "Console" ? [.copy("Page")] : []
     return library(name, own + dependencies, resources: [.copy("Migrations")] + page)
@@ -157,7 +151,7 @@ let layers: [Target] = [
         [
             "OutgoingHTTP", "ImageFiles", "ObjectStorage", contracts, "Primitives", "Postgres", "AMQP", "Redis",
             "EventLoops", "Messaging", "Sealing", hummingbird, "Cryptography", lifecycle, unixSignals,
-            configuration, logging, metrics, httpTypes, nioCore, collections,
+            logging, metrics, httpTypes, nioCore, collections,
         ]
     ),
     // A suite of processes, for development and tests
@@ -178,7 +172,7 @@ let services: [Target] =
         ]
     )
     + service("Subscription")
-    + service("Notification", ["AnchorClient", "EventLoops", metrics, nioCore, nioHTTP1, nioSSL])
+    + service("Notification", ["AnchorClient", "EventLoops", metrics, nioCore, nioHTTP1])
     + service("Analytics")
     + service("Console", ["EventLoops", metrics, nioCore, nioHTTP1])
 
@@ -187,9 +181,8 @@ let sandbox: [Target] =
     library(
         "Sandbox",
         [
-            "Primitives", hummingbird, hummingbirdCore, hummingbirdHTTP2, "OutgoingHTTP", "Cryptography",
-            swiftCrypto, asn1,
-            nioCore, nioHTTP1, nioSSL, httpTypes, collections, logging, lifecycle, unixSignals, x509,
+            "Primitives", hummingbird, hummingbirdCore, "OutgoingHTTP", "Cryptography",
+            nioCore, nioHTTP1, httpTypes, collections, logging, lifecycle, unixSignals,
         ]
     ) + [executable("Sandbox", [])]
 
@@ -235,13 +228,13 @@ let tests: [Target] = [
     test(
         "ServiceKit",
         migrated + ["ServiceKit", "Redis", "Sealing", "EventLoops", hummingbird, "OutgoingHTTP", httpTypes, nioCore]
-            + [lifecycle, metrics, "Cryptography", configuration]
+            + [lifecycle, metrics, "Cryptography"]
     ),
     test(
         "Sandbox",
         [
             "SandboxService", "AnchorClient", "Primitives", "TestSupport", hummingbird, "OutgoingHTTP", "Cryptography",
-            nioCore, nioHTTP1, nioPosix, nioSSL, httpTypes, logging, lifecycle,
+            nioCore, nioHTTP1, nioPosix, httpTypes, logging, lifecycle,
         ]
     ),
     serviceTest("Auth", ["Cryptography"]),
@@ -273,17 +266,12 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(path: "Shared/Contracts"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),

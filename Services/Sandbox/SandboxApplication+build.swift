@@ -1,7 +1,5 @@
 import Foundation
 import Hummingbird
-import HummingbirdCore
-import HummingbirdHTTP2
 public import Logging
 import NIOCore
 import OutgoingHTTP
@@ -36,16 +34,12 @@ public struct SandboxApplication: Service {
         let provider = try Provider(configuration: configuration, sender: sender, time: time, logger: logger)
         let keys = ClerkKeys(directory: configuration.stateDirectory)
         let recorder = PushRecorder()
-        let certificate = try configuration.pushPort.map { _ in
-            try SelfSignedCertificate(now: time.now, file: configuration.pushCertificateFile)
-        }
         let providerKeys = ProviderKeys(configuration.apiKeys)
         let control = ControlRoutes(
             provider: provider,
             keys: providerKeys,
             sender: sender,
             recorder: recorder,
-            certificate: certificate?.pem,
             configuration: configuration
         )
         let router = Self.router()
@@ -53,12 +47,11 @@ public struct SandboxApplication: Service {
         ClerkRoutes(keys: keys, configuration: configuration, sender: sender, time: time).add(to: router)
         control.add(to: router)
         var services: [any Service] = [provider]
-        services.append(Self.server(router, configuration, configuration.port, .http1(), logger, onListening))
-        if let port = configuration.pushPort, let certificate {
+        services.append(Self.server(router, configuration, configuration.port, logger, onListening))
+        if let port = configuration.pushPort {
             let pushes = Self.router()
             APNsRoutes(recorder: recorder, provider: provider, time: time).add(to: pushes)
-            let builder = try HTTPServerBuilder.http2Upgrade(tlsConfiguration: certificate.tls)
-            services.append(Self.server(pushes, configuration, port, builder, logger, onListeningForPushes))
+            services.append(Self.server(pushes, configuration, port, logger, onListeningForPushes))
         }
         self.services = services
         self.http = http
@@ -75,13 +68,11 @@ public struct SandboxApplication: Service {
         _ router: Router<SandboxContext>,
         _ configuration: SandboxConfiguration,
         _ port: Int,
-        _ builder: HTTPServerBuilder,
         _ logger: Logger,
         _ onListening: @escaping @Sendable (Int) async -> Void
     ) -> some Service {
         Application(
             router: router,
-            server: builder,
             configuration: .init(address: .hostname(configuration.host, port: port), serverName: nil),
             onServerRunning: { channel in await onListening(channel.localAddress?.port ?? port) },
             logger: logger

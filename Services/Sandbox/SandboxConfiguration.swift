@@ -6,10 +6,8 @@ public struct SandboxConfiguration: Sendable {
     public var host: String
     /// The port of the provider, Clerk and control paths; 0 takes a free one.
     public var port: Int
-    /// The port of the push stand-in; nil leaves it out.
+    /// The port of the push stand-in, without TLS; nil leaves it out.
     public var pushPort: Int?
-    /// Where the push stand-in's certificate is written, for clients to trust, and kept over a restart; nil writes none.
-    public var pushCertificateFile: String?
     /// Where state is kept; nil keeps it in memory only.
     public var stateDirectory: String?
     /// The keys of which requests must carry one.
@@ -56,7 +54,6 @@ public struct SandboxConfiguration: Sendable {
         }
         self.host = reader.optional("HOST") ?? "127.0.0.1"
         self.pushPort = try reader.port("APNS_PORT")
-        self.pushCertificateFile = reader.optional("APNS_CERTIFICATE_FILE")
         self.stateDirectory = reader.optional("SANDBOX_STATE_DIR")
         self.webhookURL = reader.optional("ANCHOR_WEBHOOK_URL")
         if let url = self.webhookURL, !url.hasPrefix("http://"), !url.hasPrefix("https://") {

@@ -9,7 +9,7 @@ struct SuiteDescriptionTests {
     @Test("every service has the settings of a service, and its database's logins but the owner's")
     func services() throws {
         let description = SuiteDescription(Ground.made())
-        #expect(description.parts.map(\.name) == SuiteGround.services + ["sandbox"])
+        #expect(description.parts.map(\.name) == SuiteGround.services + ["sandbox", "apple"])
         for name in SuiteGround.services {
             let part = try description.part(name)
             #expect(part.settings["PORT"] == "\(try #require(part.publicPort))")
@@ -26,7 +26,8 @@ struct SuiteDescriptionTests {
     @Test("a build that measures coverage writes nowhere, unless the caller says where")
     func profiles() throws {
         let description = SuiteDescription(Ground.made())
-        #expect(description.parts.allSatisfy { $0.settings["LLVM_PROFILE_FILE"] == "/dev/null" })
+        let ours = description.parts.filter { $0.name != SuiteGround.apple }
+        #expect(ours.allSatisfy { $0.settings["LLVM_PROFILE_FILE"] == "/dev/null" })
         #expect(description.tool["LLVM_PROFILE_FILE"] == "/dev/null")
         var choices = SuiteChoices()
         choices.profile = "/profiles/%p"
@@ -53,13 +54,27 @@ struct SuiteDescriptionTests {
         #expect(description.tool["IMPORTER_INTERNAL_URL"] != nil)
     }
 
-    @Test("only the sandbox has no port for peers")
+    @Test("only the sandbox and who plays Apple have no port for peers")
     func ports() {
         let description = SuiteDescription(Ground.made())
-        #expect(description.parts.filter { $0.internalPort == nil }.map(\.name) == ["sandbox"])
+        #expect(description.parts.filter { $0.internalPort == nil }.map(\.name) == ["sandbox", "apple"])
         let ports = description.parts.flatMap(\.ports.values)
         #expect(Set(ports).count == ports.count)
         #expect(description.tool["SANDBOX_INTERNAL_URL"] == nil)
+    }
+
+    @Test("who plays Apple stands before the sandbox's pushes, is trusted by notification, and knows no secret of ours")
+    func apple() throws {
+        let description = SuiteDescription(Ground.made())
+        let (apple, sandbox) = (try description.part("apple"), try description.part("sandbox"))
+        let notification = try description.part("notification")
+        #expect(apple.settings.keys.sorted() == ["APPLE_BIND", "APPLE_CERTIFICATE", "APPLE_SANDBOX"])
+        #expect(apple.settings["APPLE_SANDBOX"] == "127.0.0.1:\(sandbox.settings["APNS_PORT"] ?? "")")
+        let port = try #require(apple.publicPort)
+        #expect(apple.settings["APPLE_BIND"] == "127.0.0.1:\(port)" && apple.readiness == .listens(port: port))
+        #expect(notification.settings["APNS_BASE_URL"] == "https://localhost:\(port)")
+        #expect(notification.settings["APNS_CA_FILE"] == "/files/apple/apple.pem")
+        #expect(apple.arguments == ["-db", "-f", "/deploy/apple/haproxy.cfg"])
     }
 
     @Test("a replica has ports of its own and everything else of its part")
@@ -83,7 +98,9 @@ struct SuiteDescriptionTests {
     func startPlan() throws {
         let description = SuiteDescription(Ground.made())
         let all = try StartPlan(description, named: [], running: ["auth"])
-        #expect(all.stages.map { $0.map(\.name) } == [["sandbox"], SuiteGround.services.filter { $0 != "auth" }])
+        #expect(
+            all.stages.map { $0.map(\.name) } == [["sandbox", "apple"], SuiteGround.services.filter { $0 != "auth" }]
+        )
         #expect(all.running == ["auth"])
         let one = try StartPlan(description, named: ["console"], running: [])
         #expect(one.stages.map { $0.map(\.name) } == [["console"]])

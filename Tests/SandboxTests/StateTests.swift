@@ -126,25 +126,16 @@ struct StateTests {
     @Test("a push comes in by HTTP/2 and is recorded")
     func pushes() async throws {
         try await withSandbox { sandbox in
-            let pem = HTTPCall(.get, sandbox.baseURL + "/sandbox/apns/certificate")
-            let file = "\(Scratch.directory)/apple-\(Scratch.shortName()).pem"
-            try Data(try await sandbox.http.send(pem, within: .seconds(20)).body).write(to: URL(filePath: file))
-            var configuration = HTTPClient.Configuration()
-            configuration.trustedCertificates = file
-            configuration.speaksHTTP2 = true
-            let http = HTTPClient(configuration)
-            var statuses: [Int] = []
-            for token in ["abc123", "dead01"] {
-                let call = HTTPCall(
-                    .post,
-                    "https://localhost:\(sandbox.pushPort)/3/device/\(token)",
-                    headers: [("apns-topic", "ng.transfa")],
-                    body: Array(#"{"aps":{"alert":"hi"}}"#.utf8)
-                )
-                statuses.append(try await http.send(call, within: .seconds(20)).status)
+            try await withAppleProxy(to: sandbox.pushPort) { url, certificate in
+                for (token, expected) in [("abc123", "2 200"), ("dead01", "2 410")] {
+                    let request = [
+                        "-s", "--noproxy", "*", "--cacert", certificate.trusted, "-H", "apns-topic: ng.transfa", "-d",
+                        #"{"aps":{"alert":"hi"}}"#, "-o", "/dev/null", "-w", "%{http_version} %{http_code}",
+                    ]
+                    let answer = try await Command.run("curl", request + ["\(url)/3/device/\(token)"])
+                    #expect(answer == expected)
+                }
             }
-            await http.shutdown()
-            #expect(statuses == [200, 410])
             let pushes = try await sandbox.control(.get, "apns/pushes")["pushes"]?.items ?? []
             #expect(pushes.map { $0["token"] } == ["abc123", "dead01"])
             #expect(pushes.first?["apns-topic"] == "ng.transfa")

@@ -74,6 +74,7 @@ struct APNsConfiguration: Sendable {
     func makeHTTPClient(_ metrics: OutgoingCallMetrics) throws(ConfigurationProblem) -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.speaksHTTP2 = true
+        configuration.callsAtOnce = 100
         configuration.connectTimeout = .seconds(5)
         configuration.idleTime = .seconds(30 * 60)
         configuration.observe = { host, result, duration in metrics.record(duration, host: host, result: result) }

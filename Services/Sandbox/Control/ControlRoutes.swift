@@ -7,7 +7,6 @@ struct ControlRoutes: Sendable {
     let keys: ProviderKeys
     let sender: WebhookSender
     let recorder: PushRecorder
-    let certificate: String?
     let configuration: SandboxConfiguration
 
     func add(to router: Router<SandboxContext>) {
@@ -62,10 +61,6 @@ struct ControlRoutes: Sendable {
             )
             control.recorder.fail(failure, times: Int(min(max(fields["count"]?.number ?? 1, 1), 1000)))
             return Response.json(["status": "ok"])
-        }
-        group.get("apns/certificate") { _, _ in
-            let pem = try control.certificate.orNotFound("Certificate")
-            return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: pem)))
         }
     }
 

@@ -69,6 +69,7 @@ public struct SuiteDescription: Sendable, Codable, Equatable {
         let readiness: SuitePart.Readiness =
             switch kind {
             case .sandbox: .answers(port: ground.ports[kind.name] ?? 0, path: "/sandbox/health")
+            case .apple: .listens(port: ground.ports[kind.name] ?? 0)
             case .service, .importer:
                 .answers(port: ground.ports["\(kind.name)-internal"] ?? 0, path: SuitePart.servicePath)
             }
@@ -76,7 +77,7 @@ public struct SuiteDescription: Sendable, Codable, Equatable {
             name: kind.name,
             stage: kind.stage,
             program: kind.program.contains("/") ? kind.program : "\(ground.binaries)/\(kind.program)",
-            arguments: kind.arguments,
+            arguments: kind.arguments(on: ground),
             settings: ground.settings(of: kind),
             ports: Dictionary(uniqueKeysWithValues: ports),
             readiness: readiness,

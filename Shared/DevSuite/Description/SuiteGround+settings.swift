@@ -13,7 +13,7 @@ extension SuiteGround {
     /// Where every part answers, for its peers and for tools.
     private var addresses: [String: String] {
         var values: [String: String] = [:]
-        for kind in SuitePartKind.all(self.choices) {
+        for kind in SuitePartKind.all(self.choices) where kind != .apple {
             values["\(kind.name.uppercased())_URL"] = self.publicURL(kind.name)
             guard kind.portNames.contains(kind.internalPort) else { continue }
             values["\(kind.name.uppercased())_INTERNAL_URL"] = self.internalURL(kind.name)
@@ -25,10 +25,13 @@ extension SuiteGround {
     func settings(of kind: SuitePartKind) -> [String: String] {
         let own: [String: String] =
             switch kind {
+            case .apple: self.appleSettings
             case .sandbox: self.sandboxSettings
             case .service(let service): self.serviceSettings(of: service)
             case .importer: self.serviceSettings(of: .console).merging(["ARCHIVE_READS_LOG": "false"]) { $1 }
             }
+        // It is no program of ours, and none of our secrets is for it.
+        guard kind != .apple else { return own }
         return self.tool.merging(self.commonSettings(of: kind)) { $1 }.merging(own) { $1 }
     }
 
@@ -54,7 +57,6 @@ extension SuiteGround {
             "CLERK_WEBHOOK_SECRET": self.secrets.clerkWebhookSecret,
             "CLERK_WEBHOOK_URL": "\(self.publicURL("auth"))/webhooks/clerk",
             "APNS_PORT": "\(self.ports[SuitePartKind.pushPort] ?? 0)",
-            "APNS_CERTIFICATE_FILE": self.pushCertificate,
         ]
         if self.choices.keepsSandboxState { values["SANDBOX_STATE_DIR"] = self.sandboxFiles }
         return values
@@ -89,8 +91,8 @@ extension SuiteGround {
         case .notification:
             [
                 "APNS_KEY": self.secrets[.pushKey], "APNS_KEY_ID": "SANDBOXKEY", "APNS_TEAM_ID": "SANDBOXTEAM",
-                "APNS_TOPIC": "ng.transfa.app", "APNS_CA_FILE": self.pushCertificate,
-                "APNS_BASE_URL": "https://localhost:\(self.ports[SuitePartKind.pushPort] ?? 0)",
+                "APNS_TOPIC": "ng.transfa.app", "APNS_CA_FILE": self.appleCertificate.trusted,
+                "APNS_BASE_URL": "https://localhost:\(self.ports[Self.apple] ?? 0)",
             ]
         case .console:
             ["OPERATOR_TOKENS": self.operatorHashes]
@@ -105,8 +107,16 @@ extension SuiteGround {
     /// What the sandbox keeps.
     public var sandboxFiles: String { "\(self.files)/sandbox" }
 
-    /// Where the stand-in for Apple's push service leaves its certificate.
-    private var pushCertificate: String { "\(self.sandboxFiles)/apns.pem" }
+    /// The certificate of the stand-in for Apple's push service.
+    public var appleCertificate: AppleCertificate { AppleCertificate(in: "\(self.files)/apple") }
+
+    private var appleSettings: [String: String] {
+        [
+            "APPLE_BIND": "127.0.0.1:\(self.ports[Self.apple] ?? 0)",
+            "APPLE_CERTIFICATE": self.appleCertificate.served,
+            "APPLE_SANDBOX": "127.0.0.1:\(self.ports[SuitePartKind.pushPort] ?? 0)",
+        ]
+    }
 
     private var operatorHashes: String {
         let entries = self.secrets.operatorTokens.sorted { $0.key < $1.key }.map { name, token in

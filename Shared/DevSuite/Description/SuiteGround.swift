@@ -4,7 +4,9 @@ import Contracts
 public struct SuiteGround: Sendable {
     /// The folder with the executables.
     public let binaries: String
-    /// The folder in which parts keep files: pictures, the sandbox's certificate and its state.
+    /// The folder `deploy` of the repository.
+    public let deploy: String
+    /// The folder in which parts keep files: pictures, the sandbox's state, a certificate.
     public let files: String
     /// The folder of the logs.
     public let logs: String
@@ -22,6 +24,7 @@ public struct SuiteGround: Sendable {
     /// Puts it together.
     public init(
         binaries: String,
+        deploy: String,
         files: String,
         logs: String,
         ports: [String: Int],
@@ -31,6 +34,7 @@ public struct SuiteGround: Sendable {
         choices: SuiteChoices
     ) {
         self.binaries = binaries
+        self.deploy = deploy
         self.files = files
         self.logs = logs
         self.ports = ports
@@ -44,6 +48,8 @@ public struct SuiteGround: Sendable {
     public static let services = ServiceName.allCases.map(\.rawValue)
     /// The name of the part that plays the world outside.
     public static let sandbox = "sandbox"
+    /// The name of the part that stands before its push service.
+    public static let apple = "apple"
     /// The origin that may ask for session tokens.
     public static let authorizedParty = "https://app.sandbox.transfa.test"
     /// Who issues session tokens.

@@ -6,18 +6,21 @@ import Contracts
 enum SuitePartKind: Equatable {
     /// Plays the world outside.
     case sandbox
+    /// Speaks TLS and HTTP/2 before the sandbox's push service, as Apple does.
+    case apple
     case service(ServiceName)
     /// A console that takes events of others. Its archive is that of the other console.
     case importer
 
     /// In the order in which they are listed.
     static func all(_ choices: SuiteChoices) -> [SuitePartKind] {
-        ServiceName.allCases.map(SuitePartKind.service) + [.sandbox] + (choices.hasImporter ? [.importer] : [])
+        ServiceName.allCases.map(SuitePartKind.service) + [.sandbox, .apple] + (choices.hasImporter ? [.importer] : [])
     }
 
     var name: String {
         switch self {
         case .sandbox: SuiteGround.sandbox
+        case .apple: SuiteGround.apple
         case .service(let service): service.rawValue
         case .importer: "importer"
         }
@@ -26,7 +29,7 @@ enum SuitePartKind: Equatable {
     /// The sandbox stands in for what services ask when they start; the importer reads what the other console writes.
     var stage: Int {
         switch self {
-        case .sandbox: 0
+        case .sandbox, .apple: 0
         case .service: 1
         case .importer: 2
         }
@@ -36,14 +39,16 @@ enum SuitePartKind: Equatable {
     var program: String {
         switch self {
         case .sandbox, .service: self.name
+        case .apple: "/usr/sbin/haproxy"
         case .importer: ServiceName.console.rawValue
         }
     }
 
     /// What the executable is started with: what ships reads all from its settings.
-    var arguments: [String] {
+    func arguments(on ground: SuiteGround) -> [String] {
         switch self {
         case .sandbox, .service, .importer: []
+        case .apple: ["-db", "-f", "\(ground.deploy)/apple/haproxy.cfg"]
         }
     }
 
@@ -51,6 +56,7 @@ enum SuitePartKind: Equatable {
     var portNames: [String] {
         switch self {
         case .sandbox: [self.name, Self.pushPort]
+        case .apple: [self.name]
         case .service, .importer: [self.name, self.internalPort]
         }
     }
@@ -58,14 +64,14 @@ enum SuitePartKind: Equatable {
     /// The name of the port for peers and operators, if it has one.
     var internalPort: String { "\(self.name)-internal" }
 
-    /// The port of the stand-in for Apple's push service.
+    /// The sandbox's port for pushes, without TLS.
     static let pushPort = "apns"
 
     /// The service whose database it uses and whose migrations it brings.
     var ownDatabase: String? {
         switch self {
         case .service(let service): service.rawValue
-        case .sandbox, .importer: nil
+        case .sandbox, .apple, .importer: nil
         }
     }
 }

@@ -39,18 +39,20 @@ public struct SuiteDriver: Sendable {
     ///
     /// - Parameters:
     ///   - binaries: The folder with the executables.
-    ///   - roles: The path of `deploy/postgres/roles.sql`.
+    ///   - deploy: The folder `deploy` of the repository.
     ///   - choices: What may be different from suite to suite.
     /// - Returns: What was prepared.
     /// - Throws: `SuiteError`, with the last lines of a log when a program failed.
     @discardableResult
-    public func prepare(binaries: String, roles: String, choices: SuiteChoices) async throws -> SuiteDescription {
-        let ground = try self.ground(binaries: binaries, choices: choices)
+    public func prepare(binaries: String, deploy: String, choices: SuiteChoices) async throws -> SuiteDescription {
+        let ground = try self.ground(binaries: binaries, deploy: deploy, choices: choices)
         let description = SuiteDescription(ground)
         for part in description.parts where !FileManager.default.isExecutableFile(atPath: part.program) {
-            throw SuiteError("\(part.program) is not built.")
+            throw SuiteError("\(part.program) is not there: scripts/bootstrap installs it, or swift build makes it.")
         }
         try self.folder.makeFolders([ground.logs, ground.sandboxFiles, "\(self.folder.path)/pids"])
+        try await ground.appleCertificate.make(log: "\(ground.logs)/apple-certificate.log")
+        let roles = "\(deploy)/postgres/roles.sql"
         try await Self.sideBySide(Array(ground.databases.values)) { database in
             let log = "\(ground.logs)/\(database.service)-database.log"
             try await Self.renewing(log) { try await database.creation(script: roles).run(log: log) }
@@ -107,7 +109,7 @@ public struct SuiteDriver: Sendable {
 
     // MARK: Steps
 
-    private func ground(binaries: String, choices: SuiteChoices) throws -> SuiteGround {
+    private func ground(binaries: String, deploy: String, choices: SuiteChoices) throws -> SuiteGround {
         let settings = try self.folder.serverSettings()
         func address(_ name: String) throws(SuiteError) -> String {
             guard let value = settings[name] else { throw SuiteError("\(name) is not in the servers' addresses.") }
@@ -130,6 +132,7 @@ public struct SuiteDriver: Sendable {
         for name in SuiteGround.portNames(choices) { ports[name] = try self.folder.port(name) }
         return SuiteGround(
             binaries: binaries,
+            deploy: deploy,
             files: self.folder.path,
             logs: self.folder.logs,
             ports: ports,

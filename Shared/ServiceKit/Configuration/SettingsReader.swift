@@ -1,24 +1,14 @@
-public import Configuration
 import Foundation
 
 /// Reads documented settings and says which one is wrong.
 public struct SettingsReader: Sendable {
-    private let config: ConfigReader
+    private let variables: [String: String]
 
-    /// Reads through swift-configuration.
-    public init(_ config: ConfigReader) {
-        self.config = config
-    }
-
-    /// Reads a dictionary as if it were the environment; for tests.
-    public init(_ variables: [String: String]) {
-        self.init(ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: variables)))
-    }
+    /// Reads a dictionary as if it were the environment.
+    public init(_ variables: [String: String]) { self.variables = variables }
 
     /// Reads the environment of the process; only executables do.
-    public static func environment() -> SettingsReader {
-        SettingsReader(ConfigReader(provider: EnvironmentVariablesProvider()))
-    }
+    public static func environment() -> SettingsReader { SettingsReader(ProcessInfo.processInfo.environment) }
 
     /// The text of a setting, checked against its kind.
     ///
@@ -30,8 +20,7 @@ public struct SettingsReader: Sendable {
 
     /// As `text`, but nil when it is not set and has no default.
     public func optionalText(_ key: SettingKey) throws(ConfigurationProblem) -> String? {
-        let found = self.config.string(forKey: ConfigKey([key.name]), isSecret: key.isSecret)
-        guard let text = found.flatMap({ $0.isEmpty ? nil : $0 }) ?? key.fallback else { return nil }
+        guard let text = self.variables[key.name].flatMap({ $0.isEmpty ? nil : $0 }) ?? key.fallback else { return nil }
         if let reason = Self.objection(to: text, as: key.kind) {
             throw Self.problem(key, reason)
         }

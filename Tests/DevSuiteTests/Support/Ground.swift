@@ -10,6 +10,7 @@ enum Ground {
         }
         return SuiteGround(
             binaries: "/built",
+            deploy: "/deploy",
             files: "/files",
             logs: "/logs",
             ports: Dictionary(uniqueKeysWithValues: zip(names, 100...)),

@@ -81,11 +81,9 @@ struct SandboxApple: Sendable {
 
     /// Runs the stand-in around `body`.
     static func with(_ body: @Sendable @escaping (SandboxApple) async throws -> Void) async throws {
-        let file = "\(Scratch.directory)/apple-\(Scratch.shortName()).pem"
         let issuer = "https://clerk.transfa.test"
         var settings = SandboxConfiguration(apiKeys: ["k"], webhookToken: "t", clerkIssuer: issuer)
         settings.pushPort = 0
-        settings.pushCertificateFile = file
         let (ports, tell) = AsyncStream.makeStream(of: Int.self)
         let (pushPorts, tellPush) = AsyncStream.makeStream(of: Int.self)
         let logger = Logger(label: "apple") { _ in SwiftLogNoOpLogHandler() }
@@ -100,33 +98,44 @@ struct SandboxApple: Sendable {
             guard let port = await ports.first(where: { _ in true }),
                 let pushPort = await pushPorts.first(where: { _ in true })
             else { throw TestFailure("the sandbox does not listen") }
-            let key = P256.PrivateKey()
-            let configuration = APNsConfiguration(
-                baseURL: "https://localhost:\(pushPort)",
-                topic: "ng.transfa.app",
-                keyID: "TESTKEY123",
-                teamID: "TESTTEAM12",
-                key: key,
-                trustedCertificates: file
-            )
-            let clock = AdjustableClock()
-            let tokens = ProviderTokens(configuration, time: clock)
-            let http = try configuration.makeHTTPClient(OutgoingCallMetrics(PrometheusRegistry()))
-            let plain = HTTPClient()
-            let apple = SandboxApple(
+            let result = await Result {
+                try await withAppleProxy(to: pushPort) { url, certificate in
+                    try await Self.with(url, certificate, control: "http://127.0.0.1:\(port)", body)
+                }
+            }
+            group.cancelAll()
+            try result.get()
+        }
+    }
+
+    private static func with(
+        _ url: String,
+        _ certificate: AppleCertificate,
+        control: String,
+        _ body: (SandboxApple) async throws -> Void
+    ) async throws {
+        let key = P256.PrivateKey()
+        let configuration = APNsConfiguration(
+            baseURL: url,
+            topic: "ng.transfa.app",
+            keyID: "TESTKEY123",
+            teamID: "TESTTEAM12",
+            key: key,
+            trustedCertificates: certificate.trusted
+        )
+        let clock = AdjustableClock()
+        let tokens = ProviderTokens(configuration, time: clock)
+        let http = try configuration.makeHTTPClient(OutgoingCallMetrics(PrometheusRegistry()))
+        try await body(
+            SandboxApple(
                 client: APNsClient(configuration: configuration, tokens: tokens, http: http),
                 tokens: tokens,
                 clock: clock,
                 key: key,
-                control: "http://127.0.0.1:\(port)",
-                http: plain
+                control: control,
+                http: HTTPClient()
             )
-            let result = await Result { try await body(apple) }
-            group.cancelAll()
-            await http.shutdown()
-            await plain.shutdown()
-            try result.get()
-        }
+        )
     }
 }
 

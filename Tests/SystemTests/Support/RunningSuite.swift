@@ -119,6 +119,7 @@ final class RunningSuite: Sendable {
     private func startAll() async throws {
         try await self.host.prepare(self.ground.services)
         try await self.start(SuiteEnvironment.sandbox)
+        if self.ground.composed == nil { try await self.start(SuiteGround.apple) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for name in self.ground.services {
                 group.addTask { try await self.start(name) }

@@ -24,6 +24,7 @@ struct SuiteEnvironment: Sendable {
         self.composedSecrets = [:]
         self.ground = SuiteGround(
             binaries: URL(fileURLWithPath: try Repository.product("transfactl")).deletingLastPathComponent().path,
+            deploy: Repository.path("deploy"),
             files: files,
             // All in one folder, where those who look for leaks find them.
             logs: Scratch.directory,
@@ -49,6 +50,7 @@ struct SuiteEnvironment: Sendable {
         self.imageFolder = try composed.value("IMAGE_FOLDER")
         self.ground = SuiteGround(
             binaries: "",
+            deploy: "",
             files: "",
             logs: Scratch.directory,
             ports: try composed.ports().merging(
@@ -79,6 +81,8 @@ struct SuiteEnvironment: Sendable {
 
     /// What is started under a name, and how one sees that it is ready.
     func part(_ name: String) throws -> SuitePart { try self.description.part(name) }
+
+    var appleCertificate: AppleCertificate { self.ground.appleCertificate }
 
     /// What one service reads.
     func variables(of name: String) -> [String: String] { (try? self.part(name))?.settings ?? [:] }

@@ -12,6 +12,7 @@ READ_BY_TESTS = {
     "deploy/postgres/": None,
     "deploy/events/": ("ContractsTests", "ContractGateTests", "SystemTests"),
     "deploy/gateway/": ("SystemTests",),
+    "deploy/apple/": ("NotificationTests", "SandboxTests", "SystemTests"),
     "Tests/Python/": None,
 }
 

@@ -6,7 +6,8 @@ import re
 
 TIERS = ("default", "suite", "full")
 # The modules of layers 0 to 4 that have tests; scripts/lib/thread-sanitizer/Package.swift builds them.
-SANITIZED = ("EventLoops", "Cryptography", "Primitives", "Postgres", "AMQP", "Redis", "Contracts", "Messaging")
+SANITIZED = ("EventLoops", "Cryptography", "Primitives", "Postgres", "AMQP", "Redis", "OutgoingHTTP", "Contracts",
+             "Messaging")
 # How many tests of a module run at once: more than cores, because they mostly wait for servers.
 WIDTH = 8
 # How much of the machine the tests of a module take, in cores of two, where it is not all of them: these mostly wait.
@@ -182,7 +183,7 @@ class Plan:
     # Containers: the images are made beside other steps, the suite in them has but one other step beside it
 
     def containers(self):
-        files = ("Services/", "Shared/", "Dockerfile", "docker-compose.yml", "deploy/docker/", "deploy/gateway/",
+        files = ("Services/", "Shared/", "Dockerfile", "docker-compose.yml", "deploy/docker/", "deploy/gateway/", "deploy/apple/",
                  "Tests/Compose/", "scripts/compose-test", "scripts/images", "scripts/lib/compose.sh",
                  "scripts/lib/docker.sh")
         built = (("TRANSFA_BINARIES", str(self.binaries)),)
@@ -208,7 +209,7 @@ class Plan:
         options = f"halt_on_error=0 exitcode=66 suppressions={self.root}/scripts/lib/thread-sanitizer/suppressions.txt"
         tests = self.swift(f"sanitized-{module}", f"{module} under ThreadSanitizer", "full",
                            ("--filter", f"^{module}Tests\\."), 4, needs=(SANITIZER_BUILD,), cores=2, minutes=90)
-        environment = (("TRANSFA_TEST_LONG", ""), ("TRANSFA_TEST_SLOWNESS", "5"), ("TSAN_OPTIONS", options))
+        environment = (("TRANSFA_TEST_LONG", ""), ("TRANSFA_TEST_SLOWNESS", "5"), ("TSAN_OPTIONS", options), *PROXIED)
         command = (tests.command[0], str(self.work / "sanitized"), *tests.command[2:])
         return dataclasses.replace(tests, command=command, environment=environment, forbidden="WARNING: ThreadSanitizer")
 

@@ -53,20 +53,20 @@ struct PrepareOptions: ParsableArguments {
         let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let beside = own.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path } ?? "."
         let binaries = URL(fileURLWithPath: self.binaries ?? beside).standardizedFileURL.path
-        let roles = try Self.roles(from: [beside, FileManager.default.currentDirectoryPath])
+        let deploy = try Self.deploy(above: [beside, FileManager.default.currentDirectoryPath])
         _ = try await driver.acting {
-            try await $0.prepare(binaries: binaries, roles: roles, choices: choices)
+            try await $0.prepare(binaries: binaries, deploy: deploy, choices: choices)
         }
     }
 
-    /// The script of the repository that one of these folders lies in.
-    private static func roles(from folders: [String]) throws(Failure) -> String {
+    /// The folder `deploy` of the repository that one of these folders lies in.
+    private static func deploy(above folders: [String]) throws(Failure) -> String {
         let name = "deploy/postgres/roles.sql"
         for start in folders {
             var folder = URL(fileURLWithPath: start).standardizedFileURL
             while folder.path != "/" {
                 let path = folder.appendingPathComponent(name).path
-                if FileManager.default.fileExists(atPath: path) { return path }
+                if FileManager.default.fileExists(atPath: path) { return folder.appendingPathComponent("deploy").path }
                 folder.deleteLastPathComponent()
             }
         }

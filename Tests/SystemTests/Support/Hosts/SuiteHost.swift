@@ -29,6 +29,10 @@ struct ProcessHost: SuiteHost {
 
     func prepare(_ services: [String]) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let log = "\(Scratch.directory)/apple-certificate-\(Scratch.shortName()).log"
+                try await self.environment.appleCertificate.make(log: log)
+            }
             for name in services {
                 guard let migration = try self.environment.part(name).migration else { continue }
                 group.addTask { try await Command.run(migration) }
