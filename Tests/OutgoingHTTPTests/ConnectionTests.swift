@@ -56,7 +56,9 @@ struct ConnectionTests {
                 for _ in 0..<5 {
                     let answer = try await http.send(order(server.url), within: plenty)
                     #expect(answer.body.isEmpty)
-                    try await Task.sleep(for: .milliseconds(100))
+                    try await eventually("the connection to be ended", every: .milliseconds(5)) {
+                        sockets(to: server.port, in: .established) == 0
+                    }
                 }
                 #expect(server.connections == 5)
             }
@@ -116,7 +118,7 @@ struct ConnectionTests {
             }
         ) { server in
             try await withHTTP(.with { $0.callsAtOnce = 1 }) { http async throws in
-                async let first = http.failure(order(server.url), within: .seconds(3))
+                async let first = http.failure(order(server.url), within: .seconds(6))
                 try await eventually("the order to be there") { server.requests.count == 1 }
                 let second = await http.failure(order(server.url), within: .milliseconds(200))
                 #expect(second == HTTPFailure(reason: .timedOut, isUnsent: true))
@@ -229,7 +231,7 @@ struct ConnectionTests {
                 if number % 2 == 0 { await http.shutdown() }
             }
             try await eventually("the connections to be closed") { sockets(to: server.port) == 0 }
-            try await eventually("the threads to end") { threads(named: "http") <= 8 }
+            try await eventually("the threads to end", within: .seconds(60)) { threads(named: "http") <= 8 }
         }
     }
 }
