@@ -104,7 +104,6 @@ public struct S3Store: ObjectStore {
         let path = "/\(self.location.bucket)/\(key.text)"
         var call = HTTPCall(method, self.location.endpoint + path, longestAnswer: max(limit, Self.errorBytes))
         call.headers = self.signature.headers(method.rawValue, path, headers: headers, body: body, at: Date())
-            .map { ($0.name, $0.value) }
         if method == .put { call.body = body }
         do throws(HTTPFailure) {
             let answer = try await self.http.send(call, within: self.deadline)

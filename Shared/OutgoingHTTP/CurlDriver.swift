@@ -150,14 +150,13 @@ actor CurlDriver {
         self.endDeadConnections()
         let easy = self.spares.popLast() ?? self.makeHandle()
         self.running[easy] = transfer
-        guard transfer.prepare(easy) else { return self.finishUnsent(transfer) }
+        guard transfer.prepare(easy) else {
+            self.finish(transfer, .failure(transfer.failure(.malformed)))
+            return
+        }
         guard curl_multi_add_handle(self.multi, easy) == CURLM_OK else {
             preconditionFailure("libcurl refuses a handle")
         }
-    }
-
-    private func finishUnsent(_ transfer: Transfer) {
-        self.finish(transfer, .failure(transfer.failure(.malformed)))
     }
 
     /// Ends a call; true when another one was begun in its place.

@@ -12,7 +12,7 @@ struct HostQueues {
 
     init(callsAtOnce: Int) { self.callsAtOnce = callsAtOnce }
 
-    /// Whether a call may begin now; otherwise `next` gives it when it may.
+    /// Whether a call may begin now; otherwise `leave` gives it when it may.
     mutating func enter(_ transfer: Transfer) -> Bool {
         var queue = self.queues.removeValue(forKey: transfer.host) ?? Queue()
         defer { self.queues[transfer.host] = queue }
