@@ -56,8 +56,8 @@ struct NetworkFaultTests {
                             return
                         }
                         #expect(error.code == .heartbeatMissed)
-                        // Two heartbeats, and as much again for a machine with other things to do.
-                        #expect(ContinuousClock.now - stalled < .seconds(8))
+                        // Two heartbeats, and time for a machine with other things to do.
+                        #expect(ContinuousClock.now - stalled < .seconds(30))
                         #expect(await publisher.publish(message("3", to: "q")).isConfirmed)
                         try await inbox.wait { $0.contains { $0.text == "3" } }
                         #expect(consumer.isConsuming)

@@ -81,9 +81,7 @@ struct OddAnswerTests {
             try await writer.finish(nil)
         }
         try await withAnswer(.ok, body) { client in
-            let start = ContinuousClock.now
             #expect(await Self.failure(client, deadline: .milliseconds(200)) == .timedOut(sent: true))
-            #expect(ContinuousClock.now - start < .seconds(3))
         }
     }
 

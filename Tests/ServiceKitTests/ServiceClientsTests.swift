@@ -12,9 +12,9 @@ struct ServiceClientsTests {
         let call = HTTPCall(.get, "http://127.0.0.1:\(try freePort())/")
         let begin = ContinuousClock.now
         await #expect(throws: HTTPFailure(reason: .unreachable, isUnsent: true)) {
-            try await http.send(call, within: .seconds(20), patience: .zero)
+            try await http.send(call, within: .seconds(60), patience: .zero)
         }
-        #expect(ContinuousClock.now - begin < .seconds(2))
+        #expect(ContinuousClock.now - begin < .seconds(20))
         await http.shutdown()
     }
 }
