@@ -33,7 +33,7 @@ let contracts = Target.Dependency.product(name: "Contracts", package: "Contracts
 // MARK: Helpers
 
 /// A library of the distribution, in the packages that have it.
-func library(_ name: String, _ packages: [String], pkgConfig: String? = nil) -> Target {
+func systemLibrary(_ name: String, _ packages: [String], pkgConfig: String? = nil) -> Target {
     .systemLibrary(name: name, path: "Shared/\(name)", pkgConfig: pkgConfig, providers: [.apt(packages)])
 }
 
@@ -52,7 +52,7 @@ func shared(_ name: String, _ dependencies: [Target.Dependency], settings: [Swif
 /// A service: its code as a library that tests call, and a shell that reads the environment and runs it.
 func service(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Target] {
     let own: [Target.Dependency] = [
-        "ServiceKit", "Primitives", "Messaging", "Postgres", "Redis", "Sealing", contracts, hummingbird,
+        "ServiceKit", "Primitives", "Messaging", "Postgres", "Sealing", contracts, hummingbird,
         "OutgoingHTTP", httpTypes, logging, lifecycle, "Cryptography",
     ]
     let page: [Resource] = name == "Console" ? [.copy("Page")] : []
@@ -112,14 +112,14 @@ func serviceTest(_ module: String, _ dependencies: [Target.Dependency] = []) -> 
 let layers: [Target] = [
     // 0: headers and shims
     .systemLibrary(name: "CLinux", path: "Shared/CLinux"),
-    library("CLibPQ", ["libpq-dev"], pkgConfig: "libpq"),
-    library("CRabbitMQ", ["librabbitmq-dev"], pkgConfig: "librabbitmq"),
+    systemLibrary("CLibPQ", ["libpq-dev"], pkgConfig: "libpq"),
+    systemLibrary("CRabbitMQ", ["librabbitmq-dev"], pkgConfig: "librabbitmq"),
     // No pkgConfig: the flags that hiredis ships there are refused by the package manager.
-    library("CHiredis", ["libhiredis-dev"]),
-    library("CHaru", ["libhpdf-dev"]),
-    library("CQRencode", ["libqrencode-dev", "zlib1g-dev"]),
-    library("COpenSSL", ["libssl-dev"], pkgConfig: "libcrypto"),
-    library("CCurl", ["libcurl4-openssl-dev"], pkgConfig: "libcurl"),
+    systemLibrary("CHiredis", ["libhiredis-dev"]),
+    systemLibrary("CHaru", ["libhpdf-dev"]),
+    systemLibrary("CQRencode", ["libqrencode-dev", "zlib1g-dev"]),
+    systemLibrary("COpenSSL", ["libssl-dev"], pkgConfig: "libcrypto"),
+    systemLibrary("CCurl", ["libcurl4-openssl-dev"], pkgConfig: "libcurl"),
     // 1: threads, values, other servers
     shared("EventLoops", ["CLinux"], settings: wrapper),
     shared("Cryptography", ["COpenSSL"], settings: wrapper),
@@ -138,7 +138,6 @@ let layers: [Target] = [
         "Messaging",
         [
             contracts, "Primitives", "Postgres", "AMQP", "EventLoops", logging, lifecycle, metrics, "Cryptography",
-            collections,
         ]
     ),
     // 5: what every service is made of, and the document of the events
@@ -151,7 +150,7 @@ let layers: [Target] = [
         [
             "OutgoingHTTP", "ImageFiles", "ObjectStorage", contracts, "Primitives", "Postgres", "AMQP", "Redis",
             "EventLoops", "Messaging", "Sealing", hummingbird, "Cryptography", lifecycle, unixSignals,
-            logging, metrics, httpTypes, nioCore, collections,
+            logging, httpTypes, nioCore, collections,
         ]
     ),
     // A suite of processes, for development and tests
@@ -164,25 +163,19 @@ let services: [Target] =
     service("Auth")
     + service("Customer", ["AnchorClient", "QRCode", "ImageFiles", "ObjectStorage"])
     + service("Account", ["AnchorClient"])
-    + service(
-        "Transaction",
-        [
-            "AnchorClient", "Documents", "EventLoops", "ImageFiles", "ObjectStorage", "QRCode", metrics,
-            nioCore,
-        ]
-    )
+    + service("Transaction", ["AnchorClient", "Documents", "ImageFiles", "ObjectStorage", "QRCode", nioCore])
     + service("Subscription")
-    + service("Notification", ["AnchorClient", "EventLoops", metrics, nioCore, nioHTTP1])
+    + service("Notification", ["AnchorClient", "EventLoops", nioCore])
     + service("Analytics")
-    + service("Console", ["EventLoops", metrics, nioCore, nioHTTP1])
+    + service("Console", ["EventLoops", metrics])
 
 /// Stands in for Anchor, Clerk and APNs; for development and tests, so it shares no rule with the services.
 let sandbox: [Target] =
     library(
         "Sandbox",
         [
-            "Primitives", hummingbird, hummingbirdCore, "OutgoingHTTP", "Cryptography",
-            nioCore, nioHTTP1, httpTypes, collections, logging, lifecycle, unixSignals,
+            "Primitives", hummingbird, "OutgoingHTTP", "Cryptography", nioCore, httpTypes, collections, logging,
+            lifecycle, unixSignals,
         ]
     ) + [executable("Sandbox", [])]
 
@@ -190,7 +183,7 @@ let tools: [Target] = [
     .executableTarget(
         name: "transfactl",
         dependencies: [arguments, "OutgoingHTTP", "AMQP", "ContractGate", "DevSuite", "Messaging", "Sealing"]
-            + ["Primitives", contracts, nioCore, nioHTTP1],
+            + ["Primitives", contracts],
         path: "Services/Transfactl",
         exclude: ["README.md"],
         swiftSettings: strict
@@ -222,13 +215,13 @@ let tests: [Target] = [
     test("QRCode", ["QRCode", "TestSupport"]),
     test("ImageFiles", ["ImageFiles", "TestSupport"]),
     test("OutgoingHTTP", ["OutgoingHTTP", "EventLoops", "TestSupport"]),
-    test("ObjectStorage", ["ObjectStorage", "Primitives", "EventLoops", "TestSupport", "OutgoingHTTP"]),
-    test("Sealing", ["Sealing", "Primitives", "Cryptography"]),
+    test("ObjectStorage", ["ObjectStorage", "EventLoops", "TestSupport", "OutgoingHTTP"]),
+    test("Sealing", ["Sealing", "Cryptography"]),
     test("Messaging", migrated + ["EventLoops", lifecycle]),
     test(
         "ServiceKit",
         migrated + ["ServiceKit", "Redis", "Sealing", "EventLoops", hummingbird, "OutgoingHTTP", httpTypes, nioCore]
-            + [lifecycle, metrics, "Cryptography"]
+            + [lifecycle, "Cryptography"]
     ),
     test(
         "Sandbox",
@@ -240,13 +233,13 @@ let tests: [Target] = [
     serviceTest("Auth", ["Cryptography"]),
     serviceTest("Customer", ["AnchorClient", "EventLoops", "ImageFiles", "ObjectStorage", httpTypes]),
     serviceTest("Account", ["AnchorClient"]),
-    serviceTest("Transaction", ["AnchorClient", "Documents", "EventLoops", "ImageFiles", "ObjectStorage", httpTypes]),
+    serviceTest("Transaction", ["AnchorClient", "Documents", "EventLoops", "ObjectStorage", httpTypes]),
     serviceTest("Subscription"),
     serviceTest(
         "Notification",
         [
-            "AnchorClient", "EventLoops", "SandboxService", "OutgoingHTTP", "Cryptography", httpTypes, hummingbirdCore,
-            nioCore, nioHTTP1,
+            "AnchorClient", "EventLoops", "SandboxService", "OutgoingHTTP", "Cryptography", httpTypes, nioCore,
+            hummingbirdCore,
         ]
     ),
     serviceTest("Analytics", ["EventLoops"]),
@@ -255,8 +248,8 @@ let tests: [Target] = [
     test(
         "System",
         [
-            "TestSupport", "Primitives", "Postgres", "EventLoops", "AMQP", "Messaging", "ContractGate", "Sealing",
-            "DevSuite", contracts, "OutgoingHTTP", "Cryptography", logging, nioCore, nioHTTP1, yams,
+            "TestSupport", "Primitives", "EventLoops", "AMQP", "Messaging", "ContractGate", "Sealing",
+            "DevSuite", contracts, "OutgoingHTTP", "Cryptography", logging, nioHTTP1, yams,
         ]
     ),
 ]

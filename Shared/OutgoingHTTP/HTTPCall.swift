@@ -1,6 +1,13 @@
 /// A header, of a request or an answer.
 public typealias HTTPHeader = (name: String, value: String)
 
+extension [HTTPHeader] {
+    /// All values of a header, in the order of coming; upper and lower case are the same.
+    public func values(of name: String) -> [String] {
+        self.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+    }
+}
+
 /// How a request is meant.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable {
     /// As it is sent, upper case.
@@ -89,6 +96,6 @@ public struct HTTPAnswer: Sendable {
 
     /// The first value of a header; upper and lower case are the same.
     public func header(_ name: String) -> String? {
-        self.headers.first { $0.name.lowercased() == name.lowercased() }?.value
+        self.headers.values(of: name).first
     }
 }

@@ -34,7 +34,7 @@ struct InternalAnswer: Sendable {
 
     /// The first value of a header; upper and lower case are the same.
     func header(_ name: String) -> String? {
-        self.headers.first { $0.name.lowercased() == name.lowercased() }?.value
+        self.headers.values(of: name).first
     }
 }
 

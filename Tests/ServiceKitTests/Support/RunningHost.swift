@@ -18,9 +18,7 @@ struct Answer: Sendable {
     let body: String
 
     /// The first value of a header.
-    func header(_ name: String) -> String? {
-        self.headers.first { $0.name.lowercased() == name.lowercased() }?.value
-    }
+    func header(_ name: String) -> String? { self.headers.values(of: name).first }
 
     /// The first JSON:API error.
     var error: (code: String?, pointer: String?, id: String?) {

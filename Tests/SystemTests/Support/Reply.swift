@@ -13,9 +13,7 @@ struct Reply: Sendable {
     /// The first value of a header.
     func header(_ name: String) -> String? { self.values(of: name).first }
 
-    func values(of name: String) -> [String] {
-        self.headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
-    }
+    func values(of name: String) -> [String] { self.headers.values(of: name) }
 
     /// The members of a header that is a list.
     func listed(_ name: String) -> [String] {
