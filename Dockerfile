@@ -11,14 +11,17 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /suite
 ENV TRANSFA_WITHOUT_TESTS=1
-# The versions that Package.resolved names, where there is one.
-COPY Package.swift Package.resolve[d] ./
+# The versions of the list, and no others.
+COPY deploy/docker/resolve.sh /usr/local/bin/resolve
+COPY deploy/docker/swift-versions.txt ./
+RUN resolve swift-versions.txt >Package.resolved
+COPY Package.swift ./
 COPY Shared Shared
 COPY Services Services
 COPY deploy/docker/package.sh /usr/local/bin/package
 # What was built stays with the builder, so that after a change only what depends on it is compiled again.
 RUN --mount=type=cache,id=transfa-build,target=/suite/.build,sharing=locked \
-    options="--configuration release --static-swift-stdlib -debug-info-format none" \
+    options="--configuration release --static-swift-stdlib -debug-info-format none --force-resolved-versions" \
     && swift build $options \
     && package "$(swift build $options --show-bin-path)" /packaged
 

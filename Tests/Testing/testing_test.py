@@ -145,7 +145,9 @@ def a_change_reaches_what_depends_on_it():
     assert "tests of Redis" not in reached("Shared/Postgres/Wire.swift")
     assert {"tests of Auth", "tests of ContractGate"} <= reached("Shared/Contracts/Sources/Contracts/ServiceName.swift")
     assert reached("CHANGELOG.md") == {"lint", "tests of Tidy"}, reached("CHANGELOG.md")
-    assert len(reached("Package.swift")) == len(list(plan.steps()))
+    for file in ("Package.swift", "Shared/Contracts/Package.swift", "deploy/docker/swift-versions.txt",
+                 "Tests/Python/versions.txt"):
+        assert len(reached(file)) == len(list(plan.steps())), file
     assert "descriptions of the API" in reached("Services/Auth/openapi.yaml")
 
 

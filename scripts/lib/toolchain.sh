@@ -16,6 +16,18 @@ use_toolchain() {
         *) fail "Swift 6.3 or newer is needed and the one on the PATH is ${version:-unknown}" ;;
     esac
     export PATH
+    pin_packages
+}
+
+# Swift's packages in the versions of their list, unless they were resolved since it was written. Several builds may
+# begin at once.
+# shellcheck disable=SC2154
+pin_packages() {
+    local root=$scripts/.. list=deploy/docker/swift-versions.txt
+    [[ -e $root/$list && ! $root/Package.resolved -nt $root/$list ]] || return 0
+    "$root/deploy/docker/resolve.sh" "$root/$list" >"$root/Package.resolved.$$" \
+        || { rm -f "$root/Package.resolved.$$" && fail "the packages of $list could not be had (offline?)"; }
+    mv "$root/Package.resolved.$$" "$root/Package.resolved"
 }
 
 # provide_binaries: sets $binaries, the folder of TRANSFA_BINARIES or that of the build of scripts/test, which it makes.

@@ -21,7 +21,7 @@ import tempfile
 
 NO_COMMIT = "0" * 40
 # Files that go into every image of a service, and into the image of the gateway.
-IMAGE = ("Dockerfile", ".dockerignore", "Package.resolved", "deploy/docker/")
+IMAGE = ("Dockerfile", ".dockerignore", "deploy/docker/")
 GATEWAY = ("deploy/gateway/", ".dockerignore")
 KUBERNETES = "deploy/kubernetes/"
 # Who hears comes before who tells, so that nobody is told what he cannot read; the gateway comes last.

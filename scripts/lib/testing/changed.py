@@ -6,7 +6,9 @@ import subprocess
 
 # A change of these may reach everything.
 EVERYTHING = ("Package.swift", "scripts/test", "scripts/lib/testing/", "scripts/servers", "scripts/lib/postgres.sh",
-              "scripts/lib/redis.sh", "scripts/lib/rabbitmq.sh", "scripts/lib/processes.sh", "scripts/bootstrap")
+              "scripts/lib/redis.sh", "scripts/lib/rabbitmq.sh", "scripts/lib/processes.sh", "scripts/bootstrap",
+              "scripts/lib/toolchain.sh", "scripts/python", "Shared/Contracts/Package.swift",
+              "deploy/docker/swift-versions.txt", "Tests/Python/versions.txt", "Tests/Python/requirements.txt")
 # What tests of modules read outside of the modules that they import.
 READ_BY_TESTS = {
     "deploy/postgres/": None,

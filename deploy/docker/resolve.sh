@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# resolve <list>: prints a Package.resolved with the packages of the list, each a line of identity, version and
+# location. The revision of a version is asked of its location. The package manager then takes these and no others.
+set -euo pipefail
+
+list=$1
+
+revision_of() {
+    local version=$1 location=$2
+    # The last line is the commit, also where the tag has an author and a text of its own.
+    git ls-remote "$location" "refs/tags/$version" "refs/tags/$version^{}" | tail -n 1 | cut -f 1
+}
+
+pins=()
+while read -r identity version location; do
+    [[ -n $identity && $identity != \#* ]] || continue
+    revision=$(revision_of "$version" "$location") || exit 1
+    [[ -n $revision ]] || {
+        printf 'resolve: %s has no version %s\n' "$location" "$version" >&2
+        exit 1
+    }
+    pins+=("$(printf '{"identity": "%s", "kind": "remoteSourceControl", "location": "%s", "state": {"revision": "%s", "version": "%s"}}' \
+        "$identity" "$location" "$revision" "$version")")
+done <"$list"
+printf '{\n  "pins": [\n'
+for index in "${!pins[@]}"; do
+    printf '    %s%s\n' "${pins[index]}" "$([[ $((index + 1)) == "${#pins[@]}" ]] || printf ,)"
+done
+printf '  ],\n  "version": 2\n}\n'
