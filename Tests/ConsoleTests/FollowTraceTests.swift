@@ -144,7 +144,8 @@ struct FollowTraceTests {
     func refused() async throws {
         try await withConsole { world in
             let story = Story()
-            let follow = Self.follow(world, [.transaction: story.transaction.replacing("202", with: "403")])
+            let refused = story.transaction.replacing(#""status":202"#, with: #""status":403"#)
+            let follow = Self.follow(world, [.transaction: refused])
             let asked = try #require(TraceKey(story.request.lowercased))
             let trace = try #require(try await follow(asked))
             #expect(trace.branches.first?.roots.first?.step.state == "403")
