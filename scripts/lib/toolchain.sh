@@ -16,6 +16,11 @@ use_toolchain() {
         *) fail "Swift 6.3 or newer is needed and the one on the PATH is ${version:-unknown}" ;;
     esac
     export PATH
+}
+
+# Before a build: the toolchain, and the packages in their versions.
+prepare_build() {
+    use_toolchain
     pin_packages
 }
 
@@ -36,7 +41,7 @@ pin_packages() {
 provide_binaries() {
     binaries=${TRANSFA_BINARIES:-}
     if [[ -z $binaries ]]; then
-        use_toolchain
+        prepare_build
         swift build --enable-code-coverage --package-path "$root"
         binaries=$(swift build --package-path "$root" --show-bin-path)
     fi
