@@ -23,7 +23,5 @@ while read -r identity version location; do
         "$identity" "$location" "$revision" "$version")")
 done <"$list"
 printf '{\n  "pins": [\n'
-for index in "${!pins[@]}"; do
-    printf '    %s%s\n' "${pins[index]}" "$([[ $((index + 1)) == "${#pins[@]}" ]] || printf ,)"
-done
+printf '    %s\n' "${pins[@]}" | sed '$!s/$/,/'
 printf '  ],\n  "version": 2\n}\n'

@@ -29,7 +29,7 @@ prepare_build() {
 # shellcheck disable=SC2154
 pin_packages() {
     local root=$scripts/.. list=deploy/docker/swift-versions.txt
-    [[ -e $root/$list && ! $root/Package.resolved -nt $root/$list ]] || return 0
+    [[ ! $root/Package.resolved -nt $root/$list ]] || return 0
     "$root/deploy/docker/resolve.sh" "$root/$list" >"$root/Package.resolved.$$" \
         || { rm -f "$root/Package.resolved.$$" && fail "the packages of $list could not be had (offline?)"; }
     mv "$root/Package.resolved.$$" "$root/Package.resolved"
