@@ -12,6 +12,8 @@ let wrapper: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 let strict: [SwiftSetting] = wrapper + [.strictMemorySafety()]
+// What waits for servers, and is not deployed to answer anybody: the optimizer would take longer than it ever saves.
+let tool: [SwiftSetting] = strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
 // MARK: Outside packages
 
@@ -141,7 +143,7 @@ let layers: [Target] = [
         ]
     ),
     // 5: what every service is made of, and the document of the events
-    shared("ContractGate", [contracts, "Messaging"]),
+    shared("ContractGate", [contracts, "Messaging"], settings: tool),
     shared("Sealing", ["EventLoops", "Primitives", "Cryptography"]),
     shared("AnchorClient", ["OutgoingHTTP", "Primitives"]),
     shared("ObjectStorage", ["OutgoingHTTP", "Primitives", "Cryptography", nioPosix]),
@@ -154,7 +156,7 @@ let layers: [Target] = [
         ]
     ),
     // A suite of processes, for development and tests
-    shared("DevSuite", [contracts, "EventLoops", "Primitives", "Cryptography"]),
+    shared("DevSuite", [contracts, "EventLoops", "Primitives", "Cryptography"], settings: tool),
 ]
 
 // MARK: Services
@@ -186,7 +188,7 @@ let tools: [Target] = [
             + ["Primitives", contracts],
         path: "Services/Transfactl",
         exclude: ["README.md"],
-        swiftSettings: strict
+        swiftSettings: tool
     )
 ]
 

@@ -11,17 +11,28 @@ revision_of() {
     git ls-remote "$location" "refs/tags/$version" "refs/tags/$version^{}" | tail -n 1 | cut -f 1
 }
 
-pins=()
+# All at once: each waits for an answer from far away.
+answers=$(mktemp -d)
+trap 'rm -rf "$answers"' EXIT
+entries=()
 while read -r identity version location; do
     [[ -n $identity && $identity != \#* ]] || continue
-    revision=$(revision_of "$version" "$location") || exit 1
+    entries+=("$identity $version $location")
+    revision_of "$version" "$location" >"$answers/$identity" &
+done <"$list"
+wait
+
+pins=()
+for entry in "${entries[@]}"; do
+    read -r identity version location <<<"$entry"
+    revision=$(<"$answers/$identity")
     [[ -n $revision ]] || {
         printf 'resolve: %s has no version %s\n' "$location" "$version" >&2
         exit 1
     }
     pins+=("$(printf '{"identity": "%s", "kind": "remoteSourceControl", "location": "%s", "state": {"revision": "%s", "version": "%s"}}' \
         "$identity" "$location" "$revision" "$version")")
-done <"$list"
+done
 printf '{\n  "pins": [\n'
 printf '    %s\n' "${pins[@]}" | sed '$!s/$/,/'
 printf '  ],\n  "version": 2\n}\n'

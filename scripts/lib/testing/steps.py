@@ -13,8 +13,8 @@ WIDTH = 8
 # How much of the machine the tests of a module take, in cores of two, where it is not all of them: these mostly wait.
 WAITING = {"AMQP": 0.5, "Documents": 0.5, "EventLoops": 0.5, "ObjectStorage": 0.3, "Postgres": 0.8,
            "Sandbox": 0.3, "ServiceKit": 0.8, "Messaging": 1.4, "Tidy": 0.8}
-# A proxy that does not answer, for what must not heed it.
-PROXIED = tuple((name, "http://127.0.0.1:1") for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"))
+# By module: a proxy that does not answer, for what must not heed it.
+PROXIED = {"OutgoingHTTP": tuple((name, "http://127.0.0.1:1") for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"))}
 MUTATIONS = "mutations of money rules"
 CONTRACT = "contract"
 IMAGES = "images of built executables"
@@ -130,8 +130,7 @@ class Plan:
                 step = self.swift(folder.name, f"tests of {module}", "default", ("--filter", f"^{folder.name}\\."), WIDTH,
                                   cores=WAITING.get(module, 1.8), target=folder.name,
                                   files=("",) if module == "Tidy" else ())
-                proxied = PROXIED if module == "OutgoingHTTP" else ()
-                yield dataclasses.replace(step, environment=(*step.environment, *proxied))
+                yield dataclasses.replace(step, environment=(*step.environment, *PROXIED.get(module, ())))
 
     def system(self):
         """Services as processes. Journeys share one suite and run side by side; faults take turns."""
@@ -210,7 +209,8 @@ class Plan:
         options = f"halt_on_error=0 exitcode=66 suppressions={self.root}/scripts/lib/thread-sanitizer/suppressions.txt"
         tests = self.swift(f"sanitized-{module}", f"{module} under ThreadSanitizer", "full",
                            ("--filter", f"^{module}Tests\\."), 4, needs=(SANITIZER_BUILD,), cores=2, minutes=90)
-        environment = (("TRANSFA_TEST_LONG", ""), ("TRANSFA_TEST_SLOWNESS", "5"), ("TSAN_OPTIONS", options), *PROXIED)
+        environment = (("TRANSFA_TEST_LONG", ""), ("TRANSFA_TEST_SLOWNESS", "5"), ("TSAN_OPTIONS", options),
+                       *PROXIED.get(module, ()))
         command = (tests.command[0], str(self.work / "sanitized"), *tests.command[2:])
         return dataclasses.replace(tests, command=command, environment=environment, forbidden="WARNING: ThreadSanitizer")
 
