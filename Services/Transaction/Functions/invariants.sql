@@ -1,53 +1,33 @@
--- Who may do what with drops and requests, and what must be true of them.
-
-DO $$
-DECLARE
-    f regprocedure;
-BEGIN
-    FOR f IN
-        SELECT p.oid::regprocedure FROM pg_proc p
-        WHERE p.pronamespace = 'public'::regnamespace AND p.proowner = '${owner}'::regrole AND p.prokind = 'f'
-          AND p.proname = ANY (ARRAY[
-              'accept_payments', 'money_drop_of', 'write_drops', 'tell', 'tell_drop', 'tell_request', 'take_slot', 'claim_bar',
-              'claim_money_drop', 'pay_from_pool', 'drop_password', 'note_wrong_drop_password', 'close_drop',
-              'refund_drop', 'end_money_drop', 'sweep_money_drops', 'follow_drop', 'void_drop',
-              'create_payment_request', 'end_payment_request', 'expire_payment_requests', 'follow_request',
-              'follow_transfers'])
-    LOOP
-        EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f);
-        IF split_part(f::text, '(', 1) IN ('accept_payments', 'claim_money_drop', 'drop_password',
-            'note_wrong_drop_password', 'end_money_drop', 'create_payment_request', 'end_payment_request') THEN
-            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO ${handler}', f);
-        END IF;
-        IF split_part(f::text, '(', 1) IN ('sweep_money_drops', 'expire_payment_requests') THEN
-            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO ${worker}', f);
-        END IF;
-    END LOOP;
-END $$;
-
--- The handler sees what its user has made, taken part in or was asked for; public details of a drop or a request, for
--- whoever has the link, are read as worker, by id.
-GRANT SELECT ON money_drops, drop_slots, payment_requests TO ${handler}, ${worker};
-DO $$
-DECLARE
-    t record;
-BEGIN
-    FOR t IN SELECT * FROM (VALUES
-        ('money_drops', 'creator_id = current_user_id()'),
-        ('drop_slots', 'claimant_id = current_user_id() OR EXISTS (SELECT 1 FROM money_drops d
-            WHERE d.id = drop_slots.drop_id AND d.creator_id = current_user_id())'),
-        ('drop_password_failures', 'false'),
-        ('payment_requests', 'owner_id = current_user_id() OR payer_id = current_user_id()')
-    ) AS x(name, own)
-    LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t.name);
-        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t.name);
-        EXECUTE format('CREATE POLICY own_rows ON %I FOR SELECT TO ${handler} USING (%s)', t.name, t.own);
-        EXECUTE format('CREATE POLICY all_rows ON %I TO ${owner}, ${worker} USING (true) WITH CHECK (true)', t.name);
-    END LOOP;
-END $$;
+-- What must hold at any moment; each returns what does not.
 
 CREATE OR REPLACE FUNCTION check_invariants() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
+    SELECT * FROM check_books() UNION ALL SELECT * FROM check_audit() UNION ALL SELECT * FROM check_suspense()
+    UNION ALL SELECT * FROM check_decisions() UNION ALL SELECT * FROM check_recovery()
+$$;
+
+CREATE OR REPLACE FUNCTION check_books() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
+    SELECT * FROM check_transfers()
+    UNION ALL SELECT 'I21 a charge is paid by its one transaction, or by none', coalesce(c.reference, t.reference)
+        FROM subscription_charges c
+            FULL JOIN (SELECT * FROM transactions x WHERE x.type = 'subscription_charge') t ON t.id = c.transaction_id
+        WHERE c.reference IS DISTINCT FROM t.reference AND (t.id IS NOT NULL OR c.transaction_id IS NOT NULL)
+           OR t.id IS NOT NULL AND (t.sender_id <> c.user_id OR t.state <> 'completed'
+                OR t.credit_account <> system_account('revenue', t.id)
+                OR t.debit_account <> (SELECT u.wallet_id FROM users u WHERE u.id = c.user_id))
+    UNION ALL SELECT 'I21 revenue is what charges brought', e.transaction_id::text
+        FROM entries e JOIN ledger_accounts a ON a.id = e.account_id JOIN transactions t ON t.id = e.transaction_id
+        WHERE a.kind = 'revenue' AND (t.type <> 'subscription_charge' OR e.amount <> t.amount)
+    UNION ALL SELECT 'I21 an attempt is answered by one event', c.reference
+        FROM subscription_charges c
+            LEFT JOIN outbox o ON o.subject = c.reference AND o.type LIKE 'subscription\_charge.%'
+        WHERE c.decided_at >= (SELECT min(day) FROM outbox) + 1
+        GROUP BY c.reference, c.sequence
+        HAVING max(o.sequence) IS DISTINCT FROM c.sequence OR count(o.sequence) <> count(DISTINCT o.sequence)
+$$;
+
+CREATE OR REPLACE FUNCTION check_transfers() RETURNS TABLE (name text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
     -- Ledger
     SELECT 'I1 the legs of a transaction sum to zero', e.transaction_id::text
@@ -209,15 +189,67 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit =
         FROM payment_requests q LEFT JOIN transactions t
             ON t.payment_request_id = q.id AND t.state NOT IN ('failed', 'reversed')
         GROUP BY q.id
-        HAVING count(t.id) <> (q.state IN ('processing', 'fulfilled'))::integer
+        HAVING NOT q.multiple AND count(t.id) <> (q.state IN ('processing', 'fulfilled'))::integer
             OR bool_or(t.id <> q.transaction_id OR t.recipient_id <> q.owner_id OR t.amount <> q.amount
-                OR t.sender_id <> q.payer_id OR (t.state = 'completed') <> (q.state = 'fulfilled'))
+                OR t.sender_id <> q.payer_id
+                OR NOT q.multiple AND (t.state = 'completed') <> (q.state = 'fulfilled'))
+    UNION ALL SELECT 'I19 a request has counted what arrived', q.id::text
+        FROM payment_requests q LEFT JOIN transactions t ON t.payment_request_id = q.id AND t.state = 'completed'
+        GROUP BY q.id HAVING q.paid_count <> count(t.id) OR q.paid_total <> coalesce(sum(t.amount), 0)
+            OR bool_or(t.recipient_id <> q.owner_id OR t.amount <> q.amount)
     UNION ALL SELECT 'I19 no request is paid after its end', t.id::text
         FROM payment_requests q JOIN transactions t ON t.payment_request_id = q.id
         WHERE t.created_at >= q.expires_at
-           OR q.state IN ('declined', 'cancelled') AND t.state NOT IN ('failed', 'reversed')
+           OR NOT q.multiple AND q.state IN ('declined', 'cancelled') AND t.state NOT IN ('failed', 'reversed')
 
     -- Configuration
     UNION ALL SELECT 'every version of the fee schedule begins at zero', f.type || ' ' || f.route || ' ' || f.valid_from
         FROM fee_schedule f GROUP BY f.type, f.route, f.valid_from HAVING min(f.amount_from) > 0
+$$;
+
+CREATE OR REPLACE FUNCTION check_suspense() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT 'I27 what is in suspense is what waits there', sum(b.posted)::text
+        FROM ledger_accounts a JOIN balances b ON b.account_id = a.id WHERE a.kind = 'suspense'
+        HAVING sum(b.posted) <> (SELECT coalesce(sum(CASE
+                WHEN t.route_reason = 'suspense' AND t.state = 'completed' THEN t.amount
+                -- Taken back by the provider after it was released: owed to us.
+                WHEN t.route_reason <> 'suspense' AND t.state = 'reversed' THEN -t.amount ELSE 0 END), 0)
+            FROM transactions t WHERE t.route_reason IN ('suspense', 'released', 'returned'))
+    UNION ALL SELECT 'I27 a release is posted once, by two people', r.id::text
+        FROM suspense_releases r LEFT JOIN transactions t ON t.id = r.id JOIN transactions p ON p.id = r.transaction_id
+        WHERE (r.state = 'approved') <> (t.id IS NOT NULL) OR r.decided_by = r.proposed_by
+           OR t.id IS NOT NULL AND (t.amount <> p.amount OR t.debit_account <> p.credit_account)
+$$;
+
+CREATE OR REPLACE FUNCTION check_decisions() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT 'I28 what two people decided happened, once, in their names', p.id::text
+        FROM transfer_proposals p LEFT JOIN transaction_events h
+            ON h.transaction_id = p.transaction_id AND h.evidence = 'proposal:' || p.id AND h.state = p.outcome
+        GROUP BY p.id, p.state, p.decided_by, p.proposed_by
+        HAVING count(h.step) <> (p.state = 'approved')::integer OR p.state = 'approved' AND
+            (p.decided_by = p.proposed_by OR min(h.actor) <> 'operators ' || p.proposed_by || ' and ' || p.decided_by)
+    UNION ALL SELECT 'I28 operators end nothing alone', h.transaction_id || ' #' || h.step
+        FROM transaction_events h LEFT JOIN transfer_proposals p
+            ON h.evidence = 'proposal:' || p.id AND p.transaction_id = h.transaction_id AND p.state = 'approved'
+        WHERE h.evidence LIKE 'proposal:%' AND p.id IS NULL
+$$;
+
+CREATE OR REPLACE FUNCTION check_recovery() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT 'I29 what was forgotten is booked once, as it was made', f.provider_id
+        FROM forgotten_transfers f LEFT JOIN transactions t ON t.id = f.transaction_id
+        WHERE t.id IS NULL OR t.reference <> f.reference OR t.amount <> f.amount OR t.provider_id <> f.provider_id
+           OR f.status = 'completed' AND t.state NOT IN ('completed', 'reversed')
+           OR f.status <> 'completed' AND t.state <> f.status
+    UNION ALL SELECT 'I29 a wallet below zero sends nothing', b.account_id::text
+        FROM ledger_accounts a JOIN balances b ON b.account_id = a.id
+        WHERE a.kind = 'wallet' AND NOT b.checked AND NOT b.debits_blocked
+    UNION ALL SELECT 'I29 nothing is sent while a recovery is open', c.reference || ' #' || c.attempt
+        FROM recoveries r JOIN provider_calls c ON c.started_at > r.begun_at
+            AND c.started_at < coalesce(r.ended_at, 'infinity') AND c.outcome IS DISTINCT FROM 'forgotten'
+    UNION ALL SELECT 'I29 a recovery ends when nothing is missing', r.id::text
+        FROM recoveries r CROSS JOIN LATERAL recovery_missing(r.id) m
+        WHERE r.ended_at IS NOT NULL AND (m.not_planned OR m.accounts > 0 OR m.doubts > 0)
 $$;

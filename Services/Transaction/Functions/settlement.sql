@@ -1,81 +1,7 @@
--- Drops and requests follow their transfers, in the commit that ends the transfer.
---
--- Three functions of 0005, each with one addition: advance() calls follow_transfers(), settle_payments() locks the drops
--- and requests first, and submission_bar() lets a refund go back to a creator who may receive nothing else.
+-- How transfers end: completed, failed or reversed, by what is known from outside.
 
--- The transfers are locked, and their drops and requests too or few enough to be locked here in order.
-CREATE FUNCTION follow_transfers(p_ids uuid[], p_state text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    t transactions;
-BEGIN
-    FOR t IN
-        SELECT x.* FROM transactions x WHERE x.id = ANY (p_ids) AND x.parent_id IS NOT NULL ORDER BY x.parent_id, x.id
-    LOOP
-        PERFORM 1 FROM money_drops d WHERE d.id = t.parent_id FOR NO KEY UPDATE;
-        PERFORM follow_drop(t, p_state, p_now);
-    END LOOP;
-    FOR t IN
-        SELECT x.* FROM transactions x WHERE x.id = ANY (p_ids) AND x.payment_request_id IS NOT NULL
-        ORDER BY x.payment_request_id, x.id
-    LOOP
-        PERFORM follow_request(t, p_state, p_now);
-    END LOOP;
-END $$;
-
-CREATE OR REPLACE FUNCTION advance(p_ids uuid[], p_state text, p_actor text, p_causes uuid[], p_evidence text[], p_reasons text[],
-    p_provider_ids text[], p_events uuid[], p_more text[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    v_told constant boolean := p_state IN ('completed', 'failed', 'reversed');
-    v_moment constant text := moment_text(p_now);
-BEGIN
-    WITH moved AS (
-        UPDATE transactions t SET
-            state = p_state, steps = t.steps + 1, sequence = t.sequence + v_told::integer,
-            provider_id = coalesce(x.provider_id, t.provider_id),
-            failure_reason = CASE WHEN v_told THEN x.reason ELSE t.failure_reason END,
-            submitted_at = CASE WHEN p_state = 'submitted' THEN coalesce(t.submitted_at, p_now) ELSE t.submitted_at END,
-            ended_at = CASE WHEN v_told THEN p_now END
-        FROM unnest(p_ids, p_causes, p_evidence, p_reasons, p_provider_ids, p_events, p_more)
-             AS x(id, cause, evidence, reason, provider_id, event_id, more)
-        WHERE t.id = x.id
-        RETURNING t.*, x.cause, x.evidence, coalesce(x.event_id, new_event_id(p_now)) AS event_id, x.more
-    ),
-    write_history AS (
-        INSERT INTO transaction_events (transaction_id, step, state, actor, cause, evidence, happened_at)
-        SELECT m.id, m.steps, p_state, p_actor, m.cause, m.evidence, p_now FROM moved m
-    )
-    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, causation_id, traceparent, time, data)
-    SELECT uuid_v7_day(m.event_id), m.event_id, 'transaction.' || p_state, m.id, m.sequence, m.correlation_id, m.cause,
-        m.traceparent, p_now,
-        transaction_data(m.id, m.sender_id, m.recipient_id, m.amount, m.type, m.route, m.route_reason, m.fee, m.duty,
-            coalesce(',"failure_reason":' || to_json(m.failure_reason), '') || coalesce(m.more, ''), v_moment)
-    FROM moved m WHERE v_told;
-
-    IF v_told THEN PERFORM follow_transfers(p_ids, p_state, p_now); END IF;
-END $$;
-
--- A refund is not held back by what holds back other money: it was the creator's all along.
-CREATE OR REPLACE FUNCTION submission_bar(t transactions, p_now timestamptz) RETURNS text LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    RETURN CASE
-        WHEN t.created_at < p_now - interval '24 hours' THEN 'expired'
-        WHEN NOT read_model_is_fresh(p_now) THEN 'stale'
-        WHEN EXISTS (SELECT 1 FROM users s WHERE s.id = t.sender_id
-            AND (s.status <> 'active' OR s.debits_blocked OR NOT s.sending_allowed)) THEN 'sender_restricted'
-        WHEN EXISTS (SELECT 1 FROM balances b WHERE b.account_id = t.debit_account AND b.debits_blocked)
-            THEN 'sender_restricted'
-        WHEN t.source_account IS NULL THEN 'sender_not_ready'
-        WHEN t.device_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM devices d
-            WHERE d.id = t.device_id AND d.user_id = t.sender_id AND d.revoked_at IS NULL) THEN 'device_revoked'
-        WHEN t.type <> 'drop_refund' AND EXISTS (SELECT 1 FROM users r WHERE r.id = t.recipient_id
-            AND (r.status <> 'active' OR r.credits_blocked)) THEN 'recipient_unavailable'
-        WHEN t.route = 'external' AND NOT EXISTS (SELECT 1 FROM beneficiaries b
-            WHERE b.id = t.beneficiary_id AND b.user_id = coalesce(t.recipient_id, t.sender_id)
-              AND b.verified AND b.deleted_at IS NULL) THEN 'beneficiary_gone'
-    END;
-END $$;
-
-CREATE OR REPLACE FUNCTION settle_payments(p_transactions uuid[], p_outcomes text[], p_reasons text[], p_evidence text[],
+CREATE OR REPLACE FUNCTION settle_payments(p_transactions uuid[], p_outcomes text[], p_reasons text[],
+    p_evidence text[],
     p_provider_ids text[], p_events uuid[], p_causations uuid[], p_actor text, p_now timestamptz DEFAULT NULL)
 RETURNS TABLE (ord integer, transaction_id uuid, result text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -99,6 +25,12 @@ BEGIN
     UPDATE transactions t SET provider_id = x.provider_id
     FROM unnest(p_transactions, p_provider_ids) AS x(id, provider_id)
     WHERE t.id = x.id AND t.provider_id IS NULL AND x.provider_id IS NOT NULL;
+
+    IF recovery_is_open() THEN
+        PERFORM adopt_transfers(ARRAY(SELECT x.id FROM unnest(p_transactions, p_outcomes) AS x(id, outcome)
+            WHERE x.outcome <> 'unknown'), coalesce(p_now, transfa_now()));
+    END IF;
+    PERFORM divert_to_suspense(p_transactions, p_outcomes);
 
     PERFORM 1 FROM balances b
     WHERE b.account_id IN (
@@ -156,4 +88,78 @@ BEGIN
 
     RETURN QUERY SELECT x.ord::integer, x.id, x.result
     FROM unnest(p_transactions, v_results) WITH ORDINALITY AS x(id, result, ord) ORDER BY x.ord;
+END $$;
+
+CREATE OR REPLACE FUNCTION apply_move(p_move text, p_state text, p_ids uuid[], p_outcomes text[], p_reasons text[],
+    p_evidence text[], p_provider_ids text[], p_events uuid[], p_causes uuid[], p_actor text, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_nulls constant text[] := array_fill(NULL::text, ARRAY[cardinality(p_ids)]);
+    v_more text[] := '{}';
+    v_owed bigint;
+    v_id uuid;
+BEGIN
+    IF p_move = 'failed' THEN
+        PERFORM fail_transfers(p_ids, p_actor, p_causes, p_evidence, p_reasons, p_provider_ids, p_events, p_now);
+    ELSIF p_move = 'completed' OR p_move = 'reversed' AND p_state <> 'completed' THEN
+        PERFORM end_holds(p_ids, 'posted');
+        PERFORM post_completion(p_ids, p_now);
+        PERFORM end_incoming(p_ids);
+        PERFORM advance(p_ids, 'completed', p_actor, p_causes, p_evidence, v_nulls, p_provider_ids,
+            CASE WHEN p_move = 'completed' THEN p_events ELSE v_nulls::uuid[] END, told_of_payments(p_ids), p_now);
+    ELSIF p_move IN ('unknown', 'submitted') THEN
+        PERFORM advance(p_ids, p_move, p_actor, p_causes, p_evidence, v_nulls, p_provider_ids, v_nulls::uuid[], v_nulls,
+            p_now);
+        IF p_move = 'submitted' THEN                     -- the provider knows it: earlier absences mean nothing
+            DELETE FROM transfer_absences a WHERE a.transaction_id = ANY (p_ids);
+        END IF;
+    ELSIF p_move = 'break' THEN
+        INSERT INTO breaks (transaction_id, kind, detail, opened_at)
+        SELECT x.id, 'provider_says_' || x.outcome, 'we say ' || p_state || '; evidence: ' || x.evidence, p_now
+        FROM unnest(p_ids, p_outcomes, p_evidence) AS x(id, outcome, evidence)
+        ON CONFLICT DO NOTHING;
+    END IF;
+
+    IF p_move = 'reversed' THEN
+        FOREACH v_id IN ARRAY p_ids LOOP                 -- one by one: each may take what the one before it left
+            v_owed := post_reversal(v_id, p_now);
+            v_more := v_more || (',"receivable":' || v_owed);
+        END LOOP;
+        PERFORM give_back_spending(p_ids);
+        PERFORM release_slots(p_ids, NULL, p_now);
+        PERFORM advance(p_ids, 'reversed', p_actor, p_causes, p_evidence, p_reasons, p_provider_ids, p_events, v_more,
+            p_now);
+    END IF;
+END $$;
+
+-- A transfer that will not happen: everything it took goes back, in the same commit.
+CREATE OR REPLACE FUNCTION fail_transfers(p_ids uuid[], p_actor text, p_causes uuid[], p_evidence text[],
+    p_reasons text[], p_provider_ids text[], p_events uuid[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM end_holds(p_ids, 'released');
+    PERFORM give_back_spending(p_ids);
+    PERFORM end_incoming(p_ids);
+    PERFORM release_slots(p_ids, NULL, p_now);
+    PERFORM advance(p_ids, 'failed', p_actor, p_causes, p_evidence, p_reasons, p_provider_ids, p_events,
+        array_fill(NULL::text, ARRAY[cardinality(p_ids)]), p_now);
+END $$;
+
+-- The transfers are locked, and their drops and requests too or few enough to be locked here in order.
+CREATE OR REPLACE FUNCTION follow_transfers(p_ids uuid[], p_state text, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    t transactions;
+BEGIN
+    FOR t IN
+        SELECT x.* FROM transactions x WHERE x.id = ANY (p_ids) AND x.parent_id IS NOT NULL ORDER BY x.parent_id, x.id
+    LOOP
+        PERFORM 1 FROM money_drops d WHERE d.id = t.parent_id FOR NO KEY UPDATE;
+        PERFORM follow_drop(t, p_state, p_now);
+    END LOOP;
+    FOR t IN
+        SELECT x.* FROM transactions x WHERE x.id = ANY (p_ids) AND x.payment_request_id IS NOT NULL
+        ORDER BY x.payment_request_id, x.id
+    LOOP
+        PERFORM follow_request(t, p_state, p_now);
+    END LOOP;
 END $$;

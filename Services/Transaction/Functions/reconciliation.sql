@@ -1,42 +1,7 @@
--- What the provider's books say and ours do not.
---
--- A look at one of the provider's accounts compares its balance, transfers and payments with ours and leaves what differs
--- here. Things move while one looks, so a difference is a suspicion at first and a break once it is found again a while
--- later; it ends by itself when a look no longer finds it. No balance is changed because of one.
-
--- Whom a look was asked for, and when it was last done.
-CREATE TABLE reconciled_accounts (
-    account         text COLLATE "C" PRIMARY KEY,        -- the provider's account
-    asked_at        timestamptz NOT NULL,
-    looked_at       timestamptz,
-    looks           bigint NOT NULL DEFAULT 0
-) WITH (fillfactor = 80);
-
-CREATE TABLE reconciliation_breaks (
-    id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    account         text COLLATE "C" NOT NULL,
-    kind            text COLLATE "C" NOT NULL CHECK (kind IN
-                    ('missing_with_us', 'missing_there', 'other_amount', 'other_state', 'balance')),
-    key             text COLLATE "C" NOT NULL,           -- a reference, the provider's id, or 'balance'
-    ours            text,
-    theirs          text,
-    happened_at     timestamptz NOT NULL,                -- when what differs happened: looks reach back so far
-    first_seen      timestamptz NOT NULL,
-    last_seen       timestamptz NOT NULL,
-    opened_at       timestamptz,                         -- when it was found again; null: a suspicion
-    resolved_at     timestamptz,
-    note            text
-);
-CREATE UNIQUE INDEX reconciliation_breaks_current ON reconciliation_breaks (account, kind, key)
-    WHERE resolved_at IS NULL;
-CREATE INDEX reconciliation_breaks_resolved ON reconciliation_breaks (resolved_at) WHERE resolved_at IS NOT NULL;
-
-CREATE INDEX inbound_payments_account ON inbound_payments (provider_account, received_at);
--- Transfers of the account that holds drops: it belongs to no user, by whom others are found.
-CREATE INDEX transactions_of_pools ON transactions (id) WHERE type IN ('money_drop', 'drop_claim', 'drop_refund');
+-- What the provider says there is, compared with the books.
 
 -- Asks for a look at one account, or at all of them within `p_spread`. Returns how many.
-CREATE FUNCTION ask_reconciliation(p_account text, p_pool text, p_spread interval, p_correlation uuid,
+CREATE OR REPLACE FUNCTION ask_reconciliation(p_account text, p_pool text, p_spread interval, p_correlation uuid,
     p_now timestamptz DEFAULT NULL)
 RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -68,7 +33,7 @@ BEGIN
 END $$;
 
 -- Writes down what a look at an account found. Returns how many of it are suspicions and how many are breaks.
-CREATE FUNCTION note_breaks(p_account text, p_kinds text[], p_keys text[], p_ours text[], p_theirs text[],
+CREATE OR REPLACE FUNCTION note_breaks(p_account text, p_kinds text[], p_keys text[], p_ours text[], p_theirs text[],
     p_happened timestamptz[], p_confirm_after interval, p_now timestamptz DEFAULT NULL)
 RETURNS TABLE (suspected bigint, opened bigint) LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -102,7 +67,7 @@ END $$;
 
 -- What one of the provider's accounts should hold by our books, and what is under way. `p_user` null: the account of
 -- drops. Fees, duty and subscriptions stay in the payer's account there; money in suspense is there too.
-CREATE FUNCTION expected_at_provider(p_account text, p_user uuid)
+CREATE OR REPLACE FUNCTION expected_at_provider(p_account text, p_user uuid)
 RETURNS TABLE (expected bigint, leaving bigint, arriving bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH under_way AS (
@@ -118,11 +83,15 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT (CASE WHEN p_user IS NULL THEN
             (SELECT coalesce(sum(b.posted), 0) FROM ledger_accounts a JOIN balances b ON b.account_id = a.id
              WHERE a.kind = 'drop_pool')
+            + (SELECT coalesce(sum(t.amount), 0) FROM transactions t
+               WHERE t.route_reason = 'suspense' AND t.state = 'completed' AND t.destination = p_account)
+            - (SELECT coalesce(sum(t.amount), 0) FROM forgotten_transfers f JOIN transactions t ON t.id = f.transaction_id
+               WHERE f.source = p_account AND t.state = 'completed')
         ELSE
             (SELECT coalesce(sum(e.amount), 0) FROM users u JOIN entries e ON e.account_id = u.wallet_id
              WHERE u.id = p_user AND e.leg IN ('amount', 'reversal'))
             + (SELECT coalesce(sum(t.amount), 0) FROM transactions t
-               WHERE t.recipient_id = p_user AND t.route_reason = 'suspense' AND t.state = 'completed'
+               WHERE (t.recipient_id = p_user OR t.recipient_id IS NULL) AND t.route_reason = 'suspense' AND t.state = 'completed'
                  AND t.destination = p_account)
             -- Charges move from the wallet to our revenue and stay in the account there.
             + (SELECT coalesce(sum(t.amount), 0) FROM transactions t
@@ -139,10 +108,47 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
             WHERE p.provider_account = p_account AND p.disposition = 'matched'))::bigint
 $$;
 
-REVOKE ALL ON FUNCTION ask_reconciliation(text, text, interval, uuid, timestamptz),
-    note_breaks(text, text[], text[], text[], text[], timestamptz[], interval, timestamptz),
-    expected_at_provider(text, uuid) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION ask_reconciliation(text, text, interval, uuid, timestamptz),
-    note_breaks(text, text[], text[], text[], text[], timestamptz[], interval, timestamptz),
-    expected_at_provider(text, uuid) TO ${worker};
-GRANT SELECT ON reconciled_accounts, reconciliation_breaks TO ${worker};
+-- By which an operator says what was looked at.
+CREATE OR REPLACE FUNCTION difference_mark(p_differences bigint, p_detail text)
+RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT left(md5(p_differences || ' ' || coalesce(p_detail, '')), 8)
+$$;
+
+-- 'accepted', also for what was accepted before; 'no_recovery', 'missing', 'ended', 'not_looked_at', 'agrees', and 'changed'
+-- when something else differs than what the operator has seen. What differs before everything that was under way has arrived
+-- may be made good by the next look.
+CREATE OR REPLACE FUNCTION accept_difference(p_recovery uuid, p_account text, p_mark text, p_operator text,
+    p_reason text, p_request uuid, p_now timestamptz DEFAULT NULL) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    v_now timestamptz;
+    r recoveries;
+    a recovery_accounts;
+BEGIN
+    SELECT * INTO r FROM recoveries x WHERE x.id = p_recovery FOR NO KEY UPDATE;
+    IF r.id IS NULL THEN RETURN 'no_recovery'; END IF;
+    SELECT * INTO a FROM recovery_accounts x WHERE x.recovery_id = r.id AND x.account = p_account FOR NO KEY UPDATE;
+    IF a.account IS NULL THEN RETURN 'missing'; END IF;
+    IF a.accepted_at IS NOT NULL AND p_mark = difference_mark(a.differences, a.detail) THEN RETURN 'accepted'; END IF;
+    IF r.ended_at IS NOT NULL THEN RETURN 'ended'; END IF;
+    IF a.differences IS NULL OR a.looked_at < r.begun_at + recovery_patience() THEN RETURN 'not_looked_at'; END IF;
+    IF a.differences = 0 THEN RETURN 'agrees'; END IF;
+    IF p_mark <> difference_mark(a.differences, a.detail) THEN RETURN 'changed'; END IF;
+    v_now := coalesce(p_now, transfa_now());
+    UPDATE recovery_accounts x SET accepted_at = v_now, accepted_by = p_operator, accept_reason = p_reason
+    WHERE x.recovery_id = r.id AND x.account = p_account;
+    PERFORM record_act(p_operator, 'recovery.difference_accepted', r.id::text, p_reason, NULL,
+        json_build_object('account', a.account, 'differences', a.differences, 'detail', a.detail)::text, p_request, v_now);
+    RETURN 'accepted';
+END $$;
+
+-- While a recovery is open, all who book a payment hold this until the commit, before any other lock: under either of the
+-- provider's two ids it is booked once. Says whether one is open.
+CREATE OR REPLACE FUNCTION lock_payments(p_payments text[]) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT recovery_is_open() THEN RETURN false; END IF;
+    PERFORM pg_advisory_xact_lock(x.key)
+    FROM (SELECT DISTINCT hashtextextended(split_part(p.id, '-', 1), 6102) AS key FROM unnest(p_payments) AS p(id)
+          ORDER BY 1) x;
+    RETURN true;
+END $$;

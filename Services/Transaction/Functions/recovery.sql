@@ -1,92 +1,24 @@
--- After a restore the ledger has forgotten what happened since the backup, and the provider has not. A recovery is the time
--- in which this is made good. While one is open nothing that moves money is sent to the provider and no payment is accepted:
--- a balance that is too high, or a transfer that has left already, would cost money that nobody gets back.
---
--- begin_recovery() is called in the restored database before any service starts. Then jobs list what the provider did since,
--- account by account: what the ledger knows is settled by that, what it does not know is booked by recover_transfer(), and
--- what the ledger was about to send is asked about by reference. end_recovery() refuses until every account agrees.
-
-CREATE TABLE recoveries (
-    id              uuid PRIMARY KEY,
-    restored_to     timestamptz NOT NULL,                -- what happened later is not in the ledger
-    begun_at        timestamptz NOT NULL,
-    begun_by        text NOT NULL CHECK (begun_by <> ''),
-    reason          text NOT NULL CHECK (reason <> ''),
-    planned_at      timestamptz,                         -- when accounts were last looked for
-    ended_at        timestamptz,
-    ended_by        text,
-    end_reason      text,
-    CHECK ((ended_at IS NULL) = (ended_by IS NULL) AND (ended_at IS NULL) = (end_reason IS NULL))
-);
-CREATE UNIQUE INDEX recoveries_open ON recoveries ((ended_at IS NULL)) WHERE ended_at IS NULL;
-
--- The provider's accounts, each to be compared with the ledger.
-CREATE TABLE recovery_accounts (
-    recovery_id     uuid NOT NULL,
-    account         text COLLATE "C" NOT NULL,
-    looked_at       timestamptz,                         -- when the last look began
-    differences     bigint,                              -- that it left; null: not looked at
-    detail          text,                                -- the first of them
-    PRIMARY KEY (recovery_id, account)
-) WITH (fillfactor = 80);
-
--- Transfers that were open at the moment of the backup: each may have been sent since.
-CREATE TABLE recovery_doubts (
-    recovery_id     uuid NOT NULL,
-    transaction_id  uuid NOT NULL,
-    absent_since    timestamptz,                         -- the provider has said since then that it has none
-    cleared_at      timestamptz,
-    finding         text COLLATE "C" CHECK (finding IN ('found', 'absent')),
-    PRIMARY KEY (recovery_id, transaction_id),
-    CHECK ((cleared_at IS NULL) = (finding IS NULL))
-) WITH (fillfactor = 80);
-CREATE INDEX recovery_doubts_open ON recovery_doubts (transaction_id) WHERE cleared_at IS NULL;
-
--- What the provider did and the ledger had forgotten. Append only.
-CREATE TABLE forgotten_transfers (
-    provider_id     text COLLATE "C" PRIMARY KEY,
-    recovery_id     uuid NOT NULL,
-    transaction_id  uuid NOT NULL UNIQUE,                -- as it is booked
-    reference       text COLLATE "C" NOT NULL,
-    source          text COLLATE "C" NOT NULL,           -- the provider's accounts
-    destination     text COLLATE "C",
-    counterparty    text COLLATE "C",                    -- when the money left for a bank
-    amount          bigint NOT NULL CHECK (amount > 0),
-    status          text COLLATE "C" NOT NULL CHECK (status IN ('completed', 'failed', 'reversed')),
-    made_at         timestamptz NOT NULL,
-    found_at        timestamptz NOT NULL
-);
-CREATE INDEX forgotten_transfers_source ON forgotten_transfers (source);
-CREATE TRIGGER forgotten_transfers_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON forgotten_transfers
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
-
--- Money from outside that came in before the recovery and that account has not told of.
-CREATE TABLE recovery_payments (
-    provider_payment_id text COLLATE "C" PRIMARY KEY,
-    number          text COLLATE "C" NOT NULL,           -- the provider has two ids for it, which share this
-    first_seen_at   timestamptz NOT NULL,
-    held_at         timestamptz                          -- booked in suspense
-);
-CREATE INDEX recovery_payments_held ON recovery_payments (number) WHERE held_at IS NOT NULL;
+-- After a restore from a backup: what the provider knows and the ledger has forgotten is booked again.
 
 -- In PL/pgSQL, which keeps the plan: it is asked for every payment.
-CREATE FUNCTION recovery_is_open() RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+CREATE OR REPLACE FUNCTION recovery_is_open() RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN EXISTS (SELECT 1 FROM recoveries r WHERE r.ended_at IS NULL);
 END $$;
 
 -- Who sends holds this shared until the commit, who begins a recovery holds it alone: after begin_recovery() no call is
 -- committed that did not see it.
-CREATE FUNCTION hold_recovery(p_alone boolean) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION hold_recovery(p_alone boolean) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF p_alone THEN PERFORM pg_advisory_xact_lock(6100); ELSE PERFORM pg_advisory_xact_lock_shared(6100); END IF;
 END $$;
 
 -- How long the provider has to be without a transfer before it counts as never sent: a call may be on its way.
-CREATE FUNCTION recovery_patience() RETURNS interval LANGUAGE sql IMMUTABLE AS $$ SELECT interval '2 minutes' $$;
+CREATE OR REPLACE FUNCTION recovery_patience()
+RETURNS interval LANGUAGE sql IMMUTABLE AS $$ SELECT interval '2 minutes' $$;
 
 -- Every transfer that is open may have been sent since, and is asked about.
-CREATE FUNCTION doubt_open_transfers(p_recovery uuid, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION doubt_open_transfers(p_recovery uuid, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO recovery_doubts (recovery_id, transaction_id)
     SELECT p_recovery, t.id FROM transactions t WHERE t.state IN ('accepted', 'submitted', 'unknown')
@@ -100,7 +32,8 @@ BEGIN
 END $$;
 
 -- Begins, or answers the one that is open, which then reaches back to the earlier of both moments.
-CREATE FUNCTION begin_recovery(p_restored_to timestamptz, p_actor text, p_reason text, p_now timestamptz DEFAULT NULL)
+CREATE OR REPLACE FUNCTION begin_recovery(p_restored_to timestamptz, p_actor text, p_reason text,
+    p_now timestamptz DEFAULT NULL)
 RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
@@ -112,14 +45,14 @@ BEGIN
     IF r.id IS NOT NULL AND p_restored_to > r.begun_at THEN
         -- Restored once more, from a backup that was made meanwhile: everything is looked at again.
         UPDATE recoveries x SET begun_at = v_now, planned_at = NULL WHERE x.id = r.id;
-        UPDATE recovery_accounts a SET looked_at = NULL, differences = NULL WHERE a.recovery_id = r.id;
+        UPDATE recovery_accounts a SET looked_at = v_now, differences = NULL, accepted_at = NULL, accepted_by = NULL, accept_reason = NULL WHERE a.recovery_id = r.id;
         PERFORM doubt_open_transfers(r.id, v_now);
         RETURN r.id;
     END IF;
     IF r.id IS NOT NULL THEN
         IF p_restored_to < r.restored_to THEN
             UPDATE recoveries x SET restored_to = p_restored_to, planned_at = NULL WHERE x.id = r.id;
-            UPDATE recovery_accounts a SET differences = NULL WHERE a.recovery_id = r.id;
+            UPDATE recovery_accounts a SET looked_at = v_now, differences = NULL, accepted_at = NULL, accepted_by = NULL, accept_reason = NULL WHERE a.recovery_id = r.id;
         END IF;
         RETURN r.id;
     END IF;
@@ -132,7 +65,7 @@ BEGIN
 END $$;
 
 -- By the clock: finds the accounts that are to be compared and asks for those that do not agree yet. Returns how many.
-CREATE FUNCTION continue_recovery(p_pool text, p_now timestamptz DEFAULT NULL) RETURNS integer
+CREATE OR REPLACE FUNCTION continue_recovery(p_pool text, p_now timestamptz DEFAULT NULL) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now constant timestamptz := coalesce(p_now, transfa_now());
@@ -156,18 +89,9 @@ BEGIN
     RETURN v_count;
 END $$;
 
--- What a look at an account left, counted from when it began.
-CREATE FUNCTION note_recovered(p_recovery uuid, p_account text, p_looked_at timestamptz, p_differences bigint, p_detail text)
-RETURNS void LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    UPDATE recovery_accounts a SET looked_at = p_looked_at, differences = p_differences, detail = p_detail
-    WHERE a.recovery_id = p_recovery AND a.account = p_account AND (a.looked_at IS NULL OR a.looked_at <= p_looked_at)
-$$;
-
--- Open transfers ------------------------------------------------------------------------------------------------------
-
 -- The provider knows them: they were sent, and everything that asks about a transfer that was sent goes on from there.
 -- The transfers are locked.
-CREATE FUNCTION adopt_transfers(p_ids uuid[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION adopt_transfers(p_ids uuid[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_ids uuid[];
     v_nulls text[];
@@ -187,7 +111,8 @@ END $$;
 
 -- A payment that we were about to send to a bank and that the provider made to the recipient's account: its beneficiary was
 -- gone when it was sent, and it was switched to a book transfer. The same switch again.
-CREATE FUNCTION follow_switch(p_transactions uuid[], p_destinations text[], p_now timestamptz DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION follow_switch(p_transactions uuid[], p_destinations text[], p_now timestamptz DEFAULT NULL)
+RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
@@ -209,7 +134,7 @@ BEGIN
 END $$;
 
 -- The provider has none under these references. Two minutes of that, and they were never sent.
-CREATE FUNCTION note_absent(p_transactions uuid[], p_now timestamptz DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION note_absent(p_transactions uuid[], p_now timestamptz DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
@@ -223,19 +148,17 @@ BEGIN
 END $$;
 
 -- Those of the transfers that must be asked about; the others wait for the end.
-CREATE FUNCTION doubtful(p_transactions uuid[]) RETURNS SETOF uuid
+CREATE OR REPLACE FUNCTION doubtful(p_transactions uuid[]) RETURNS SETOF uuid
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT t.id FROM recovery_doubts d JOIN transactions t ON t.id = d.transaction_id
     WHERE d.transaction_id = ANY (p_transactions) AND d.cleared_at IS NULL
       AND t.state IN ('accepted', 'submitted', 'unknown')
 $$;
 
--- Forgotten transfers -------------------------------------------------------------------------------------------------
-
 -- Books a transfer of the provider that the ledger does not know, once. Money that left a wallet is taken from it, even
 -- below zero: then it is owed, and the wallet sends nothing more until somebody has looked at it. Money that stayed inside
 -- waits in suspense for whoever has the account it reached; what left for a bank is gone. 'booked', or why not.
-CREATE FUNCTION recover_transfer(p_provider text, p_reference text, p_source text, p_destination text,
+CREATE OR REPLACE FUNCTION recover_transfer(p_provider text, p_reference text, p_source text, p_destination text,
     p_counterparty text, p_amount bigint, p_status text, p_made_at timestamptz, p_id uuid, p_pool text,
     p_now timestamptz DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -296,7 +219,7 @@ END $$;
 
 -- How a forgotten transfer is booked. Under the id that its reference names, where that is free: what the provider says of
 -- it later finds it. Of the account of drops nobody knows which drop the money was of: it is owed to us.
-CREATE FUNCTION forgotten_transfer(s users, r users, p_provider text, p_reference text, p_source text,
+CREATE OR REPLACE FUNCTION forgotten_transfer(s users, r users, p_provider text, p_reference text, p_source text,
     p_destination text, p_counterparty text, p_amount bigint, p_status text, p_made_at timestamptz, p_id uuid, p_pool text)
 RETURNS transactions LANGUAGE plpgsql AS $$
 DECLARE
@@ -332,7 +255,7 @@ BEGIN
     RETURN t;
 END $$;
 
-CREATE FUNCTION tell_forgotten(t transactions, p_now timestamptz) RETURNS void LANGUAGE sql AS $$
+CREATE OR REPLACE FUNCTION tell_forgotten(t transactions, p_now timestamptz) RETURNS void LANGUAGE sql AS $$
     INSERT INTO outbox (day, id, type, subject, sequence, time, data)
     SELECT uuid_v7_day(e.id), e.id, 'transaction.' || e.word, (t).id, e.sequence, p_now,
         transaction_data((t).id, (t).sender_id, (t).recipient_id, (t).amount, (t).type, (t).route, (t).route_reason, 0, 0,
@@ -344,7 +267,8 @@ $$;
 -- Money from outside that came in before the recovery began and that account has not told of by now. Account is given ten
 -- minutes: it lists the same payments, and to whom it credits one, that person has it. After that it is booked all the same,
 -- in suspense: whatever a payment carries, it cannot hold a recovery open. 'waiting', 'held' or 'known'.
-CREATE FUNCTION recover_payment(p_payment text, p_account text, p_amount bigint, p_id uuid, p_now timestamptz DEFAULT NULL)
+CREATE OR REPLACE FUNCTION recover_payment(p_payment text, p_account text, p_amount bigint, p_id uuid,
+    p_now timestamptz DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now constant timestamptz := coalesce(p_now, transfa_now());
@@ -366,20 +290,19 @@ BEGIN
 END $$;
 
 -- Whether a recovery has booked this money in suspense, under whichever of the provider's two ids.
-CREATE FUNCTION payment_is_held(p_payment text) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+CREATE OR REPLACE FUNCTION payment_is_held(p_payment text) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN EXISTS (SELECT 1 FROM recovery_payments x
         WHERE x.number = split_part(p_payment, '-', 1) AND x.held_at IS NOT NULL);
 END $$;
 
--- The end -------------------------------------------------------------------------------------------------------------
-
 -- What is still missing of a recovery, as JSON. An account counts once it agreed in a look that began after everything that
 -- was under way when the recovery began had arrived.
-CREATE FUNCTION recovery_missing(p_recovery uuid) RETURNS TABLE (not_planned boolean, accounts bigint, doubts bigint)
+CREATE OR REPLACE FUNCTION recovery_missing(p_recovery uuid)
+RETURNS TABLE (not_planned boolean, accounts bigint, doubts bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT r.planned_at IS NULL,
-        (SELECT count(*) FROM recovery_accounts a WHERE a.recovery_id = r.id
+        (SELECT count(*) FROM recovery_accounts a WHERE a.recovery_id = r.id AND a.accepted_at IS NULL
             AND (a.differences IS DISTINCT FROM 0 OR a.looked_at < r.begun_at + recovery_patience())),
         (SELECT count(*) FROM recovery_doubts d JOIN transactions t ON t.id = d.transaction_id
          WHERE d.recovery_id = r.id AND d.cleared_at IS NULL AND t.state IN ('accepted', 'submitted', 'unknown'))
@@ -387,7 +310,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 $$;
 
 -- 'ended', also for one that has ended before; 'incomplete', 'missing'.
-CREATE FUNCTION end_recovery(p_recovery uuid, p_operator text, p_reason text, p_request uuid,
+CREATE OR REPLACE FUNCTION end_recovery(p_recovery uuid, p_operator text, p_reason text, p_request uuid,
     p_now timestamptz DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -408,30 +331,6 @@ BEGIN
     RETURN 'ended';
 END $$;
 
--- What waits meanwhile ------------------------------------------------------------------------------------------------
-
--- Sending. Before its age is looked at: one that is too old may have left.
-SELECT amend_function('submission_bar', 'RETURN CASE', 'RETURN CASE
-        WHEN recovery_is_open() THEN ''stale''');
-SELECT amend_function('begin_submission',
-    'PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;',
-    'PERFORM hold_recovery(false);
-    PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;');
-SELECT amend_function('begin_resend',
-    'PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;',
-    'PERFORM hold_recovery(false);
-    PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;');
-SELECT amend_function('begin_resend', 'AND a.last_seen_at - a.first_seen_at >= interval ''2 minutes''',
-    'AND a.last_seen_at - a.first_seen_at >= interval ''2 minutes'' AND NOT recovery_is_open()');
-
--- What the provider says of a transfer that the ledger was about to send: it had been sent.
-SELECT amend_function('settle_payments', 'PERFORM divert_to_suspense(p_transactions, p_outcomes);',
-    'IF recovery_is_open() THEN
-        PERFORM adopt_transfers(ARRAY(SELECT x.id FROM unnest(p_transactions, p_outcomes) AS x(id, outcome)
-            WHERE x.outcome <> ''unknown''), coalesce(p_now, transfa_now()));
-    END IF;
-    PERFORM divert_to_suspense(p_transactions, p_outcomes);');
-
 -- Accepting: answered 503 and forgotten, so that the same request is decided once the balances are right.
 CREATE OR REPLACE FUNCTION answer_status(code text) RETURNS integer LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE
@@ -442,88 +341,26 @@ CREATE OR REPLACE FUNCTION answer_status(code text) RETURNS integer LANGUAGE sql
         WHEN code = 'recovering' THEN 503
         ELSE 422 END
 $$;
-SELECT amend_function('refusal_body', 'WHEN 403 THEN ''Forbidden''',
-    'WHEN 403 THEN ''Forbidden'' WHEN 503 THEN ''Service Unavailable''');
-SELECT amend_function('refusal_body', 'WHEN ''expiry_invalid'' THEN',
-    'WHEN ''recovering'' THEN ''Payments are being checked against the bank. Nothing happened; try again later.''
-            WHEN ''expiry_invalid'' THEN');
-SELECT amend_function('accept_payments', 'ELSIF r.restricted THEN', 'ELSIF recovery_is_open() THEN
-            v_code := ''recovering'';
-        ELSIF r.restricted THEN');
-SELECT amend_function('accept_payments', 'IF v_code NOT IN (''sender_unknown'', ''idempotency_key_reused'',',
-    'IF v_code NOT IN (''recovering'', ''sender_unknown'', ''idempotency_key_reused'',');
-SELECT amend_function('accept_payments', 'IF v_statuses[i] <> 403 AND', 'IF v_statuses[i] NOT IN (403, 503) AND');
 
--- Claims, what is left of drops, plans, and what operators decide about transfers.
-SELECT amend_function('claim_bar', 'RETURN CASE', 'RETURN CASE
-        WHEN recovery_is_open() THEN ''recovering''');
-SELECT amend_function('refund_drop',
-    'PERFORM 1 FROM drop_slots s WHERE s.drop_id = p_drop AND s.state = ''closed'' ORDER BY s.position FOR NO KEY UPDATE;',
-    'IF recovery_is_open() THEN RETURN; END IF;                  -- a sweep finds the slots closed, afterwards
-    PERFORM 1 FROM drop_slots s WHERE s.drop_id = p_drop AND s.state = ''closed'' ORDER BY s.position FOR NO KEY UPDATE;');
-SELECT amend_function('charge_subscription', 'IF NOT read_model_is_fresh(p_now) OR',
-    'IF recovery_is_open() OR NOT read_model_is_fresh(p_now) OR');
-SELECT amend_function('approve_outcome', 'IF p.proposed_by = p_operator THEN RETURN ''same_operator''; END IF;',
-    'IF p.proposed_by = p_operator THEN RETURN ''same_operator''; END IF;
-    IF recovery_is_open() THEN RETURN ''recovering''; END IF;');
+-- Another difference is one that nobody has looked at. Of a recovery that has ended nothing is noted any more.
+CREATE OR REPLACE FUNCTION note_recovered(p_recovery uuid, p_account text, p_looked_at timestamptz,
+    p_differences bigint,
+    p_detail text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    PERFORM 1 FROM recoveries r WHERE r.id = p_recovery AND r.ended_at IS NULL FOR SHARE;
+    IF NOT FOUND THEN RETURN; END IF;
+    UPDATE recovery_accounts a SET accepted_at = NULL, accepted_by = NULL, accept_reason = NULL
+    WHERE a.recovery_id = p_recovery AND a.account = p_account AND a.looked_at <= p_looked_at
+      AND (a.differences, a.detail) IS DISTINCT FROM (p_differences, p_detail);
+    UPDATE recovery_accounts a SET looked_at = p_looked_at, differences = p_differences, detail = p_detail
+    WHERE a.recovery_id = p_recovery AND a.account = p_account AND (a.looked_at IS NULL OR a.looked_at <= p_looked_at);
+END $$;
 
--- Money that a recovery has booked is not credited again.
-SELECT amend_function('take_inbound',
-    'IF EXISTS (SELECT 1 FROM inbound_payments x WHERE x.provider_payment_id = p_payment) THEN',
-    'IF EXISTS (SELECT 1 FROM inbound_payments x WHERE x.provider_payment_id = p_payment) OR payment_is_held(p_payment) THEN');
-SELECT amend_function('hold_unmatched', 'v_event := new_event_id(v_now);',
-    'IF payment_is_held(p_payment) THEN RETURN ''duplicate''; END IF;
-    v_event := new_event_id(v_now);');
-
--- What an account should hold: money in suspense is there also while it is nobody's, and what had left the account of drops
--- is not.
-SELECT amend_function('expected_at_provider',
-    'WHERE t.recipient_id = p_user AND t.route_reason = ''suspense'' AND t.state = ''completed''',
-    'WHERE (t.recipient_id = p_user OR t.recipient_id IS NULL) AND t.route_reason = ''suspense'' AND t.state = ''completed''');
-SELECT amend_function('expected_at_provider', 'WHERE a.kind = ''drop_pool'')',
-    'WHERE a.kind = ''drop_pool'')
-            + (SELECT coalesce(sum(t.amount), 0) FROM transactions t
-               WHERE t.route_reason = ''suspense'' AND t.state = ''completed'' AND t.destination = p_account)
-            - (SELECT coalesce(sum(t.amount), 0) FROM forgotten_transfers f JOIN transactions t ON t.id = f.transaction_id
-               WHERE f.source = p_account AND t.state = ''completed'')');
-
--- What must hold ------------------------------------------------------------------------------------------------------
-
-CREATE FUNCTION check_recovery() RETURNS TABLE (name text, detail text)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT 'I29 what was forgotten is booked once, as it was made', f.provider_id
-        FROM forgotten_transfers f LEFT JOIN transactions t ON t.id = f.transaction_id
-        WHERE t.id IS NULL OR t.reference <> f.reference OR t.amount <> f.amount OR t.provider_id <> f.provider_id
-           OR f.status = 'completed' AND t.state NOT IN ('completed', 'reversed')
-           OR f.status <> 'completed' AND t.state <> f.status
-    UNION ALL SELECT 'I29 a wallet below zero sends nothing', b.account_id::text
-        FROM ledger_accounts a JOIN balances b ON b.account_id = a.id
-        WHERE a.kind = 'wallet' AND NOT b.checked AND NOT b.debits_blocked
-    UNION ALL SELECT 'I29 nothing is sent while a recovery is open', c.reference || ' #' || c.attempt
-        FROM recoveries r JOIN provider_calls c ON c.started_at > r.begun_at
-            AND c.started_at < coalesce(r.ended_at, 'infinity') AND c.outcome IS DISTINCT FROM 'forgotten'
-    UNION ALL SELECT 'I29 a recovery ends when nothing is missing', r.id::text
-        FROM recoveries r CROSS JOIN LATERAL recovery_missing(r.id) m
-        WHERE r.ended_at IS NOT NULL AND (m.not_planned OR m.accounts > 0 OR m.doubts > 0)
-$$;
-CREATE OR REPLACE FUNCTION check_invariants() RETURNS TABLE (name text, detail text)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
-    SELECT * FROM check_books() UNION ALL SELECT * FROM check_audit() UNION ALL SELECT * FROM check_suspense()
-    UNION ALL SELECT * FROM check_decisions() UNION ALL SELECT * FROM check_recovery()
-$$;
-
-REVOKE ALL ON FUNCTION begin_recovery(timestamptz, text, text, timestamptz), continue_recovery(text, timestamptz),
-    doubt_open_transfers(uuid, timestamptz),
-    note_recovered(uuid, text, timestamptz, bigint, text), adopt_transfers(uuid[], timestamptz),
-    note_absent(uuid[], timestamptz), doubtful(uuid[]), follow_switch(uuid[], text[], timestamptz),
-    recover_transfer(text, text, text, text, text, bigint, text, timestamptz, uuid, text, timestamptz),
-    forgotten_transfer(users, users, text, text, text, text, text, bigint, text, timestamptz, uuid, text),
-    tell_forgotten(transactions, timestamptz), recover_payment(text, text, bigint, uuid, timestamptz),
-    recovery_missing(uuid), end_recovery(uuid, text, text, uuid, timestamptz), check_recovery() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION begin_recovery(timestamptz, text, text, timestamptz), continue_recovery(text, timestamptz),
-    note_recovered(uuid, text, timestamptz, bigint, text), note_absent(uuid[], timestamptz), doubtful(uuid[]),
-    follow_switch(uuid[], text[], timestamptz),
-    recover_transfer(text, text, text, text, text, bigint, text, timestamptz, uuid, text, timestamptz),
-    recover_payment(text, text, bigint, uuid, timestamptz), recovery_missing(uuid),
-    end_recovery(uuid, text, text, uuid, timestamptz) TO ${worker};
-GRANT SELECT ON recoveries, recovery_accounts, forgotten_transfers TO ${worker};
+-- Whether money that carries a reference of ours may be of a forgotten transfer: it came back, and is no income. Once that
+-- transfer is booked, the payment is one of its ends. Not what is booked already.
+CREATE OR REPLACE FUNCTION may_be_forgotten(p_payment text, p_reference text)
+RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN p_reference ~ '^trf-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' AND NOT payment_is_held(p_payment)
+        AND NOT EXISTS (SELECT 1 FROM inbound_payments x WHERE x.provider_payment_id = p_payment);
+END $$;

@@ -4,44 +4,9 @@
 -- of them, so nobody is refused while a slot may still be had. Ending a drop closes the slots that are open and books the refund
 -- in the same commit. Whoever comes second, claim or end, finds the slot gone.
 
--- Claims -------------------------------------------------------------------------------------------------------------
-
--- One open slot of a drop, locked; null when there is none.
---
--- A row that was waited for stays locked also when it turns out to be taken, and who holds such rows while waiting for
--- others ends in a deadlock. So each attempt is a subtransaction, and what it locked in vain is given up with it: nobody
--- waits for a slot with another one in hand.
-CREATE FUNCTION take_slot(p_drop uuid) RETURNS integer LANGUAGE plpgsql AS $$
-DECLARE
-    v_position integer;
-    v_state text;
-BEGIN
-    LOOP
-        BEGIN
-            SELECT s.position INTO v_position FROM drop_slots s
-            WHERE s.drop_id = p_drop AND s.state = 'open' ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
-            IF v_position IS NOT NULL THEN RETURN v_position; END IF;
-            RAISE EXCEPTION 'no free slot' USING ERRCODE = 'TF001';
-        EXCEPTION WHEN SQLSTATE 'TF001' THEN NULL;
-        END;
-
-        -- Those that are open are in other hands, and may come back.
-        SELECT s.position INTO v_position FROM drop_slots s
-        WHERE s.drop_id = p_drop AND s.state = 'open' ORDER BY s.position LIMIT 1;
-        IF v_position IS NULL THEN RETURN NULL; END IF;
-        BEGIN
-            SELECT s.state INTO v_state FROM drop_slots s
-            WHERE s.drop_id = p_drop AND s.position = v_position FOR NO KEY UPDATE;
-            IF v_state = 'open' THEN RETURN v_position; END IF;
-            RAISE EXCEPTION 'taken meanwhile' USING ERRCODE = 'TF001';
-        EXCEPTION WHEN SQLSTATE 'TF001' THEN NULL;
-        END;
-    END LOOP;
-END $$;
-
 -- Why a person may not claim, but for the slot; null: nothing is in the way. The person's receiving_counters row is
 -- locked.
-CREATE FUNCTION claim_bar(d money_drops, p_user uuid, p_password_hash text, p_now timestamptz) RETURNS text
+CREATE OR REPLACE FUNCTION claim_bar(d money_drops, p_user uuid, p_password_hash text, p_now timestamptz) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     r record;
@@ -52,6 +17,7 @@ BEGIN
     JOIN receiving_counters c ON c.user_id = f.user_id
     WHERE f.user_id = p_user;
     RETURN CASE
+        WHEN recovery_is_open() THEN 'recovering'
         WHEN r.user_id IS NULL THEN 'claimant_unknown'
         WHEN r.unavailable THEN 'claimant_restricted'
         WHEN d.id IS NULL THEN 'drop_unknown'
@@ -70,8 +36,8 @@ END $$;
 
 -- p_password_hash is the stored hash that the claimant's password was checked against, or null. The outcome is
 -- 'accepted' or why not.
-CREATE FUNCTION claim_money_drop(p_id uuid, p_user uuid, p_drop uuid, p_password_hash text, p_created_event uuid,
-    p_correlation uuid, p_traceparent text, p_now timestamptz DEFAULT NULL)
+CREATE OR REPLACE FUNCTION claim_money_drop(p_id uuid, p_user uuid, p_drop uuid, p_password_hash text,
+    p_created_event uuid, p_correlation uuid, p_traceparent text, p_now timestamptz DEFAULT NULL)
 RETURNS TABLE (outcome text, transaction_id uuid, amount bigint, created_at timestamptz)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
@@ -121,7 +87,7 @@ BEGIN
 END $$;
 
 -- A transfer out of a pool. It holds nothing: slots are its reservation.
-CREATE FUNCTION pay_from_pool(d money_drops, p_id uuid, p_type text, p_recipient uuid, p_username text,
+CREATE OR REPLACE FUNCTION pay_from_pool(d money_drops, p_id uuid, p_type text, p_recipient uuid, p_username text,
     p_credit bigint, p_destination text, p_amount bigint, p_counted boolean, p_event uuid, p_correlation uuid,
     p_traceparent text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -142,10 +108,8 @@ BEGIN
         p_traceparent, p_now);
 END $$;
 
--- Passwords ----------------------------------------------------------------------------------------------------------
-
 -- The hash to check a password against, and how long this person must wait after too many wrong ones.
-CREATE FUNCTION drop_password(p_drop uuid, p_user uuid, p_now timestamptz DEFAULT NULL)
+CREATE OR REPLACE FUNCTION drop_password(p_drop uuid, p_user uuid, p_now timestamptz DEFAULT NULL)
 RETURNS TABLE (password_hash text, wait_seconds integer)
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH moment AS MATERIALIZED (SELECT coalesce(p_now, transfa_now()) AS at)
@@ -156,7 +120,8 @@ LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WHERE d.id = p_drop
 $$;
 
-CREATE FUNCTION note_wrong_drop_password(p_drop uuid, p_user uuid, p_now timestamptz DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION note_wrong_drop_password(p_drop uuid, p_user uuid, p_now timestamptz DEFAULT NULL)
+RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now constant timestamptz := coalesce(p_now, transfa_now());
@@ -167,10 +132,8 @@ BEGIN
         failures = CASE WHEN f.last_failed_at < v_now - interval '15 minutes' THEN 0 ELSE f.failures END + 1;
 END $$;
 
--- The end ------------------------------------------------------------------------------------------------------------
-
 -- Ends open drops whose rows are locked: what is open is closed and goes back.
-CREATE FUNCTION close_drop(p_drop uuid, p_reason text, p_correlation uuid, p_now timestamptz) RETURNS void
+CREATE OR REPLACE FUNCTION close_drop(p_drop uuid, p_reason text, p_correlation uuid, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_claimed integer;
@@ -186,13 +149,15 @@ END $$;
 
 -- Gives closed slots of a drop back to its creator: each is in one refund at a time, and in none after it arrived. For
 -- a creator who may not receive, the money waits in suspense. The drop's row is locked.
-CREATE FUNCTION refund_drop(p_drop uuid, p_correlation uuid, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION refund_drop(p_drop uuid, p_correlation uuid, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_id constant uuid := new_event_id(p_now);
     v_slots bigint;
     d money_drops;
     u users;
 BEGIN
+    IF recovery_is_open() THEN RETURN; END IF;                  -- a sweep finds the slots closed, afterwards
     PERFORM 1 FROM drop_slots s WHERE s.drop_id = p_drop AND s.state = 'closed' ORDER BY s.position FOR NO KEY UPDATE;
     UPDATE drop_slots s SET state = 'refunding', transaction_id = v_id WHERE s.drop_id = p_drop AND s.state = 'closed';
     GET DIAGNOSTICS v_slots = ROW_COUNT;
@@ -206,7 +171,7 @@ BEGIN
 END $$;
 
 -- The creator ends a drop early. 'ended', or why not.
-CREATE FUNCTION end_money_drop(p_drop uuid, p_user uuid, p_correlation uuid, p_now timestamptz DEFAULT NULL)
+CREATE OR REPLACE FUNCTION end_money_drop(p_drop uuid, p_user uuid, p_correlation uuid, p_now timestamptz DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
@@ -224,7 +189,7 @@ END $$;
 
 -- By the clock, on any number of replicas: ends what has expired and refunds what was closed since, such as the slot of
 -- a claim that failed after the end or a refund that did not arrive. Returns how many drops were touched.
-CREATE FUNCTION sweep_money_drops(p_limit integer, p_now timestamptz DEFAULT NULL) RETURNS integer
+CREATE OR REPLACE FUNCTION sweep_money_drops(p_limit integer, p_now timestamptz DEFAULT NULL) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE
@@ -248,7 +213,8 @@ BEGIN
 END $$;
 
 -- What becomes of a drop when a transfer of it ends. The drop's row is locked.
-CREATE FUNCTION follow_drop(t transactions, p_state text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION follow_drop(t transactions, p_state text, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     d money_drops;
     v_person uuid;
@@ -298,7 +264,8 @@ END $$;
 
 -- The provider took the funding back: nothing more is promised, and people look at what was promised already. The pool
 -- may go below zero for claims under way, as money that is owed to us.
-CREATE FUNCTION void_drop(d money_drops, t transactions, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION void_drop(d money_drops, t transactions, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF d.state = 'open' THEN PERFORM close_drop(d.id, 'funding_reversed', t.correlation_id, p_now); END IF;
     UPDATE money_drops x SET state = 'ended', end_reason = 'funding_reversed' WHERE x.id = d.id;

@@ -1,0 +1,96 @@
+-- Payments that somebody should look at, and what people dispute.
+
+-- What stands out within an hour, of at most so many of the newest transfers:
+--     many_recipients     paid more than 20 people                many_senders    a person paid by more than 20
+--     passes_on           received 100,000 naira or more, and has sent nine tenths of it on
+--     many_drops          claimed from five drops of one person or more
+CREATE OR REPLACE FUNCTION patterns(p_limit integer, p_now timestamptz)
+RETURNS TABLE (user_id uuid, kind text, detail text)
+LANGUAGE sql STABLE AS $$
+    WITH newest AS MATERIALIZED (
+        SELECT t.type, t.sender_id, t.recipient_id, t.amount, t.route, t.route_reason, t.parent_id FROM transactions t
+        WHERE t.id >= first_id(p_now - interval '1 hour') AND t.state NOT IN ('failed', 'reversed')
+        ORDER BY t.id DESC LIMIT p_limit
+    ),
+    moved AS (
+        SELECT x.user_id, sum(x.received)::bigint AS received, sum(x.sent)::bigint AS sent FROM (
+            SELECT n.recipient_id AS user_id, n.amount AS received, 0 AS sent FROM newest n
+            WHERE n.recipient_id IS NOT NULL AND n.route = 'internal' AND n.route_reason <> 'suspense'
+            UNION ALL SELECT n.sender_id, 0, n.amount FROM newest n WHERE n.type IN ('p2p', 'self_transfer')
+        ) x GROUP BY x.user_id
+    )
+    SELECT n.sender_id, 'many_recipients', json_build_object('recipients', count(DISTINCT n.recipient_id))::text
+        FROM newest n WHERE n.type = 'p2p' GROUP BY n.sender_id HAVING count(DISTINCT n.recipient_id) > 20
+    UNION ALL SELECT n.recipient_id, 'many_senders', json_build_object('senders', count(DISTINCT n.sender_id))::text
+        FROM newest n JOIN users u ON u.id = n.recipient_id WHERE n.type = 'p2p' AND u.account_type = 'personal'
+        GROUP BY n.recipient_id HAVING count(DISTINCT n.sender_id) > 20
+    UNION ALL SELECT m.user_id, 'passes_on', json_build_object('received', m.received, 'sent', m.sent)::text
+        FROM moved m JOIN users u ON u.id = m.user_id
+        WHERE u.account_type = 'personal' AND m.received >= 10000000 AND m.sent >= m.received / 10 * 9
+    UNION ALL SELECT x.claimant, 'many_drops', json_build_object('drops', max(x.drops))::text FROM (
+            SELECT n.recipient_id AS claimant, count(DISTINCT d.id) AS drops
+            FROM newest n JOIN money_drops d ON d.id = n.parent_id WHERE n.type = 'drop_claim'
+            GROUP BY n.recipient_id, d.creator_id HAVING count(DISTINCT d.id) >= 5
+        ) x GROUP BY x.claimant
+$$;
+
+-- Writes down what stands out. What was cleared within a day is not raised again. Returns how many are open.
+CREATE OR REPLACE FUNCTION note_signals(p_limit integer, p_now timestamptz DEFAULT NULL) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
+DECLARE
+    v_now constant timestamptz := coalesce(p_now, transfa_now());
+BEGIN
+    INSERT INTO signals AS s (id, user_id, kind, detail, first_seen, last_seen)
+    SELECT new_event_id(v_now), p.user_id, p.kind, p.detail, v_now, v_now FROM patterns(p_limit, v_now) p
+    WHERE NOT EXISTS (SELECT 1 FROM signals c WHERE c.user_id = p.user_id AND c.kind = p.kind AND c.state = 'cleared'
+        AND c.cleared_at > v_now - interval '1 day')
+    ON CONFLICT (user_id, kind) WHERE state = 'open' DO UPDATE SET detail = excluded.detail, last_seen = v_now;
+    RETURN (SELECT count(*) FROM signals s WHERE s.state = 'open');
+END $$;
+
+-- 'cleared', or why not.
+CREATE OR REPLACE FUNCTION clear_signal(p_id uuid, p_operator text, p_note text, p_request uuid,
+    p_now timestamptz DEFAULT NULL)
+RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    v_now timestamptz;
+    s signals;
+BEGIN
+    SELECT * INTO s FROM signals x WHERE x.id = p_id FOR NO KEY UPDATE;
+    IF s.id IS NULL THEN RETURN 'unknown'; END IF;
+    IF s.state = 'cleared' THEN RETURN 'decided'; END IF;
+    v_now := coalesce(p_now, transfa_now());
+    UPDATE signals x SET state = 'cleared', cleared_by = p_operator, cleared_at = v_now, note = p_note WHERE x.id = p_id;
+    PERFORM record_act(p_operator, 'signal.cleared', s.user_id::text,
+        json_build_object('signal', s.id, 'kind', s.kind, 'detail', s.detail::json)::text,
+        json_build_object('reason', p_note)::text, p_request, v_now);
+    RETURN 'cleared';
+END $$;
+
+-- 'opened', or why not. The person's receiving_counters row is the mutex of how many disputes they have.
+CREATE OR REPLACE FUNCTION open_dispute(p_id uuid, p_transaction uuid, p_user uuid, p_reason text, p_description text,
+    p_now timestamptz DEFAULT NULL)
+RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    v_now timestamptz;
+    v_of_transfer bigint;
+    v_unanswered bigint;
+BEGIN
+    PERFORM 1 FROM receiving_counters c WHERE c.user_id = p_user FOR NO KEY UPDATE;
+    v_now := coalesce(p_now, transfa_now());
+    IF NOT EXISTS (SELECT 1 FROM transactions t
+                   WHERE t.id = p_transaction AND (t.sender_id = p_user OR t.recipient_id = p_user)) THEN
+        RETURN 'unknown';
+    END IF;
+    IF EXISTS (SELECT 1 FROM disputes d
+               WHERE d.transaction_id = p_transaction AND d.user_id = p_user AND d.state <> 'closed') THEN
+        RETURN 'dispute_open';
+    END IF;
+    SELECT count(*) FILTER (WHERE d.transaction_id = p_transaction), count(*) FILTER (WHERE d.state <> 'closed')
+    INTO v_of_transfer, v_unanswered FROM disputes d WHERE d.user_id = p_user;
+    IF v_of_transfer >= 5 OR v_unanswered >= 20 THEN RETURN 'too_many_disputes'; END IF;
+    INSERT INTO disputes (id, transaction_id, user_id, reason, description, opened_at, due_at)
+    VALUES (p_id, p_transaction, p_user, p_reason, p_description, v_now, v_now + interval '72 hours');
+    RETURN 'opened';
+END $$;

@@ -1,0 +1,154 @@
+-- What a person may send and hold, and the five free slots of a recipient.
+
+-- External transfers a month that a recipient on the free plan may receive.
+CREATE OR REPLACE FUNCTION free_slot_allowance() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 5';
+
+CREATE OR REPLACE FUNCTION limits_of(p_tier smallint, p_now timestamptz)
+RETURNS SETOF tier_limits LANGUAGE sql STABLE AS $$
+    SELECT * FROM tier_limits x
+    WHERE x.tier = p_tier AND x.valid_from <= p_now ORDER BY x.valid_from DESC LIMIT 1
+$$;
+
+CREATE OR REPLACE FUNCTION fee_for(p_type text, p_route text, p_amount bigint, p_now timestamptz)
+RETURNS SETOF fee_schedule LANGUAGE sql STABLE AS $$
+    SELECT * FROM fee_schedule x
+    WHERE x.type = p_type AND x.route = p_route AND x.valid_from <= p_now AND x.amount_from <= greatest(p_amount, 0)
+    ORDER BY x.valid_from DESC, x.amount_from DESC LIMIT 1
+$$;
+
+-- The device whose age limits a payment: the one that approved it, or for a PIN the user's newest one. Otherwise the
+-- PIN would be the way around the first day.
+CREATE OR REPLACE FUNCTION device_to_cap(p_user uuid, p_device uuid) RETURNS SETOF devices LANGUAGE sql STABLE AS $$
+    SELECT * FROM devices d
+    WHERE d.user_id = p_user AND CASE WHEN p_device IS NULL THEN d.revoked_at IS NULL ELSE d.id = p_device END
+    ORDER BY d.activated_at DESC, d.id DESC LIMIT 1
+$$;
+
+-- Lower limits that people set for themselves. Raising one again would undo what it protects from, so each change needs
+-- an approval, and its nonce is spent in the same commit.
+CREATE OR REPLACE FUNCTION set_own_limits(p_user uuid, p_per_transfer bigint, p_per_day bigint, p_per_month bigint,
+    p_nonce uuid, p_now timestamptz DEFAULT NULL)
+RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    -- The mutex of all that a sender owns: a payment is decided before the change or after it.
+    PERFORM 1 FROM balances b JOIN users u ON u.wallet_id = b.account_id WHERE u.id = p_user FOR NO KEY UPDATE OF b;
+    IF NOT FOUND THEN RETURN 'sender_unknown'; END IF;
+    IF EXISTS (SELECT 1 FROM approval_nonces a WHERE a.user_id = p_user AND a.nonce = p_nonce) THEN
+        RETURN 'approval_used';
+    END IF;
+    INSERT INTO approval_nonces (user_id, nonce, used_at) VALUES (p_user, p_nonce, coalesce(p_now, transfa_now()));
+    INSERT INTO user_limits (user_id, per_transfer, per_day, per_month)
+    VALUES (p_user, p_per_transfer, p_per_day, p_per_month)
+    ON CONFLICT (user_id) DO UPDATE SET per_transfer = excluded.per_transfer, per_day = excluded.per_day,
+        per_month = excluded.per_month;
+    RETURN 'set';
+END $$;
+
+-- One open slot of a drop, locked; null when there is none.
+--
+-- A row that was waited for stays locked also when it turns out to be taken, and who holds such rows while waiting for
+-- others ends in a deadlock. So each attempt is a subtransaction, and what it locked in vain is given up with it: nobody
+-- waits for a slot with another one in hand.
+CREATE OR REPLACE FUNCTION take_slot(p_drop uuid) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    v_position integer;
+    v_state text;
+BEGIN
+    LOOP
+        BEGIN
+            SELECT s.position INTO v_position FROM drop_slots s
+            WHERE s.drop_id = p_drop AND s.state = 'open' ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+            IF v_position IS NOT NULL THEN RETURN v_position; END IF;
+            RAISE EXCEPTION 'no free slot' USING ERRCODE = 'TF001';
+        EXCEPTION WHEN SQLSTATE 'TF001' THEN NULL;
+        END;
+
+        -- Those that are open are in other hands, and may come back.
+        SELECT s.position INTO v_position FROM drop_slots s
+        WHERE s.drop_id = p_drop AND s.state = 'open' ORDER BY s.position LIMIT 1;
+        IF v_position IS NULL THEN RETURN NULL; END IF;
+        BEGIN
+            SELECT s.state INTO v_state FROM drop_slots s
+            WHERE s.drop_id = p_drop AND s.position = v_position FOR NO KEY UPDATE;
+            IF v_state = 'open' THEN RETURN v_position; END IF;
+            RAISE EXCEPTION 'taken meanwhile' USING ERRCODE = 'TF001';
+        EXCEPTION WHEN SQLSTATE 'TF001' THEN NULL;
+        END;
+    END LOOP;
+END $$;
+
+-- Free slots go back to the month they were taken from; a counter that has moved on only tells others.
+CREATE OR REPLACE FUNCTION release_slots(p_ids uuid[], p_cause uuid, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    WITH back AS (
+        SELECT t.id, t.recipient_id, t.slot_month, t.correlation_id, t.traceparent,
+            t.slot_month = c.month AS counts,
+            c.event_sequence + row_number() OVER per_user AS sequence,
+            c.slots_used + c.slots_adjusted
+                - (count(*) FILTER (WHERE t.slot_month = c.month) OVER per_user)::integer AS used
+        FROM transactions t JOIN receiving_counters c ON c.user_id = t.recipient_id
+        WHERE t.id = ANY (p_ids) AND t.slot_month IS NOT NULL
+        WINDOW per_user AS (PARTITION BY t.recipient_id ORDER BY t.id ROWS UNBOUNDED PRECEDING)
+    ),
+    told AS MATERIALIZED (SELECT b.*, new_event_id(p_now) AS event_id FROM back b),
+    write_counters AS (
+        UPDATE receiving_counters c SET
+            slots_used = c.slots_used - x.slots, event_sequence = c.event_sequence + x.events
+        FROM (SELECT b.recipient_id, count(*) FILTER (WHERE b.counts)::integer AS slots, count(*) AS events
+              FROM told b GROUP BY 1) x
+        WHERE c.user_id = x.recipient_id
+    )
+    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, causation_id, traceparent, time, data)
+    SELECT uuid_v7_day(b.event_id), b.event_id, 'external_slot.released', b.recipient_id, b.sequence, b.correlation_id,
+        p_cause, b.traceparent, p_now,
+        slot_data(b.recipient_id, b.id, b.slot_month, CASE WHEN b.counts THEN b.used END, moment_text(p_now))
+    FROM told b;
+END $$;
+
+-- Free slots counted elsewhere (subscription's usage.adjusted). Returns the slots used after it.
+CREATE OR REPLACE FUNCTION adjust_slots(p_user uuid, p_delta integer, p_event uuid, p_causation uuid,
+    p_now timestamptz DEFAULT NULL)
+RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    v_now timestamptz;
+    v_month date;
+    c receiving_counters;
+BEGIN
+    PERFORM 1 FROM receiving_counters x WHERE x.user_id = p_user FOR NO KEY UPDATE;
+    v_now := coalesce(p_now, transfa_now());
+    v_month := month_of(lagos_day(v_now));
+    UPDATE receiving_counters x SET
+        month = greatest(x.month, v_month),
+        slots_used = CASE WHEN x.month < v_month THEN 0 ELSE x.slots_used END,
+        slots_adjusted = CASE WHEN x.month < v_month THEN 0 ELSE x.slots_adjusted END + p_delta,
+        event_sequence = x.event_sequence + 1
+    WHERE x.user_id = p_user RETURNING x.* INTO c;
+    IF NOT FOUND THEN RETURN NULL; END IF;
+    INSERT INTO outbox (day, id, type, subject, sequence, causation_id, time, data)
+    VALUES (uuid_v7_day(p_event), p_event,
+        CASE WHEN p_delta >= 0 THEN 'external_slot.taken' ELSE 'external_slot.released' END,
+        p_user, c.event_sequence, p_causation, v_now,
+        slot_data(p_user, NULL, c.month, c.slots_used + c.slots_adjusted, moment_text(v_now)));
+    RETURN c.slots_used + c.slots_adjusted;
+END $$;
+
+-- Limits get back what did not leave, as long as the counter still stands in the transfer's day or month.
+CREATE OR REPLACE FUNCTION give_back_spending(p_ids uuid[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    WITH write_devices AS (
+        UPDATE devices d SET first_day_total = d.first_day_total - x.total
+        FROM (SELECT t.capped_device_id, sum(t.amount)::bigint AS total FROM transactions t
+              WHERE t.id = ANY (p_ids) AND t.capped_device_id IS NOT NULL GROUP BY 1) x
+        WHERE d.id = x.capped_device_id
+    )
+    UPDATE spending_counters s SET day_total = s.day_total - x.day_back, month_total = s.month_total - x.month_back
+    FROM (
+        SELECT t.sender_id,
+            coalesce(sum(t.amount) FILTER (WHERE t.spent_day = c.day), 0)::bigint AS day_back,
+            coalesce(sum(t.amount) FILTER (WHERE t.spent_month = c.month), 0)::bigint AS month_back
+        FROM transactions t JOIN spending_counters c ON c.user_id = t.sender_id
+        WHERE t.id = ANY (p_ids) GROUP BY 1
+    ) x
+    WHERE s.user_id = x.sender_id;
+END $$;

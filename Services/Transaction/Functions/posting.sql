@@ -1,0 +1,167 @@
+-- Postings: the only writers of entries.
+
+-- The only writer of entries. The balances must be locked. One new version per account, whatever the number of legs.
+CREATE OR REPLACE FUNCTION post_legs(p_accounts bigint[], p_transactions uuid[], p_legs text[], p_amounts bigint[],
+    p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM unnest(p_transactions, p_amounts) AS x(id, amount)
+               GROUP BY x.id HAVING sum(x.amount) <> 0) THEN
+        RAISE EXCEPTION 'legs of a transaction do not sum to zero' USING ERRCODE = 'check_violation';
+    END IF;
+
+    WITH legs AS MATERIALIZED (
+        SELECT x.account_id, x.transaction_id, x.leg, x.amount,
+            b.sequence + row_number() OVER running AS sequence,
+            b.posted + (sum(x.amount) OVER running)::bigint AS balance_after
+        FROM unnest(p_accounts, p_transactions, p_legs, p_amounts) WITH ORDINALITY
+             AS x(account_id, transaction_id, leg, amount, ord)
+        LEFT JOIN balances b ON b.account_id = x.account_id      -- no such balance: the NOT NULL of entries refuses it
+        WHERE x.amount <> 0
+        WINDOW running AS (PARTITION BY x.account_id ORDER BY x.ord ROWS UNBOUNDED PRECEDING)
+    ),
+    write_entries AS (
+        INSERT INTO entries (account_id, sequence, amount, balance_after, leg, transaction_id, posted_at)
+        SELECT l.account_id, l.sequence, l.amount, l.balance_after, l.leg, l.transaction_id, p_now FROM legs l
+    )
+    UPDATE balances b SET posted = b.posted + x.moved, sequence = b.sequence + x.legs
+    FROM (SELECT l.account_id, sum(l.amount)::bigint AS moved, count(*) AS legs FROM legs l GROUP BY 1) x
+    WHERE b.account_id = x.account_id;
+END $$;
+
+-- Completed transfers: the payer's money reaches the payee, fee and duty reach their own accounts.
+CREATE OR REPLACE FUNCTION post_completion(p_ids uuid[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_accounts bigint[];
+    v_ids uuid[];
+    v_legs text[];
+    v_amounts bigint[];
+BEGIN
+    SELECT array_agg(l.account ORDER BY x.ord, l.line), array_agg(x.id ORDER BY x.ord, l.line),
+        array_agg(l.leg ORDER BY x.ord, l.line), array_agg(l.amount ORDER BY x.ord, l.line)
+    INTO v_accounts, v_ids, v_legs, v_amounts
+    FROM unnest(p_ids) WITH ORDINALITY AS x(id, ord)
+    JOIN transactions t ON t.id = x.id
+    CROSS JOIN LATERAL (VALUES
+        (1, t.debit_account, 'amount', -t.amount), (2, t.credit_account, 'amount', t.amount),
+        (3, t.debit_account, 'fee', -t.fee), (4, system_account('fees', t.id), 'fee', t.fee),
+        (5, t.debit_account, 'duty', -t.duty), (6, system_account('stamp_duty', t.id), 'duty', t.duty)
+    ) AS l(line, account, leg, amount)
+    WHERE l.amount <> 0;
+    PERFORM post_legs(v_accounts, v_ids, v_legs, v_amounts, p_now);
+END $$;
+
+-- A reversed transfer: everything goes back. What the payee has already spent is owed to us: it is posted to a
+-- receivable account, and the wallet sends nothing more until somebody has looked at it. Returns what could not be
+-- recovered.
+CREATE OR REPLACE FUNCTION post_reversal(p_id uuid, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    t transactions;
+    v_back bigint;
+    v_owed bigint;
+BEGIN
+    SELECT * INTO STRICT t FROM transactions x WHERE x.id = p_id;
+    SELECT CASE WHEN b.checked THEN least(t.amount, b.posted - b.held) ELSE t.amount END INTO STRICT v_back
+    FROM balances b WHERE b.account_id = t.credit_account;
+    v_owed := t.amount - v_back;
+    IF v_owed > 0 THEN
+        UPDATE balances SET debits_blocked = true WHERE account_id = t.credit_account;
+    END IF;
+    PERFORM post_legs(
+        ARRAY[t.credit_account, system_account('receivable', t.id), t.debit_account,
+              system_account('fees', t.id), t.debit_account, system_account('stamp_duty', t.id), t.debit_account],
+        array_fill(t.id, ARRAY[7]),
+        ARRAY['reversal', 'receivable', 'reversal', 'reversed_fee', 'reversed_fee', 'reversed_duty', 'reversed_duty'],
+        ARRAY[-v_back, -v_owed, t.amount, -t.fee, t.fee, -t.duty, t.duty], p_now);
+    RETURN v_owed;
+END $$;
+
+-- Moves the money. The balances are locked.
+CREATE OR REPLACE FUNCTION post_charge(p_id uuid, p_reference text, u users, p_amount bigint, p_correlation uuid,
+    p_traceparent text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_revenue constant bigint := system_account('revenue', p_id);
+    v_data constant text := transaction_data(p_id, u.id, NULL, p_amount, 'subscription_charge', 'internal',
+        'subscription_charge', 0, 0, '', moment_text(p_now));
+BEGIN
+    INSERT INTO transactions (id, reference, type, state, sequence, sender_id, debit_account, credit_account, amount,
+        route, route_reason, correlation_id, traceparent, created_at, ended_at)
+    VALUES (p_id, p_reference, 'subscription_charge', 'completed', 2, u.id, u.wallet_id, v_revenue, p_amount,
+        'internal', 'subscription_charge', p_correlation, p_traceparent, p_now, p_now);
+    INSERT INTO transaction_events (transaction_id, step, state, actor, evidence, happened_at)
+    VALUES (p_id, 1, 'completed', 'subscription', 'own books: ' || p_reference, p_now);
+    INSERT INTO holds (transaction_id, account_id, amount, state) VALUES (p_id, u.wallet_id, p_amount, 'posted');
+    PERFORM post_legs(ARRAY[u.wallet_id, v_revenue], ARRAY[p_id, p_id], ARRAY['amount', 'amount'],
+        ARRAY[-p_amount, p_amount], p_now);
+    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, traceparent, time, data)
+    SELECT uuid_v7_day(e.id), e.id, e.type, p_id, e.sequence, p_correlation, p_traceparent, p_now, v_data
+    FROM (VALUES (new_event_id(p_now), 'transaction.created', 1), (new_event_id(p_now), 'transaction.completed', 2))
+        AS e(id, type, sequence);
+END $$;
+
+-- What is released from suspense into a wallet is the owner's: statements read it beside its entry, and others are told
+-- that the money has arrived. In the history it stays out: there, what put the money in suspense shows where it is.
+CREATE OR REPLACE FUNCTION post_release(r suspense_releases, t transactions, p_operator text, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_credits constant boolean := r.disposition = 'credit';
+    v_reason constant text := CASE WHEN v_credits THEN 'released' ELSE 'returned' END;
+    v_event constant uuid := new_event_id(p_now);
+    v_credit constant bigint := CASE WHEN v_credits
+        THEN (SELECT u.wallet_id FROM users u WHERE u.id = t.recipient_id)
+        ELSE system_account('provider_clearing', t.id) END;
+BEGIN
+    INSERT INTO transactions (id, reference, type, state, sequence, recipient_id, recipient_username, debit_account,
+        credit_account, amount, route, route_reason, source_account, parent_id, created_at, ended_at)
+    VALUES (r.id, 'rel-' || r.id, 'inbound', 'completed', v_credits::integer,
+        CASE WHEN v_credits THEN t.recipient_id END, CASE WHEN v_credits THEN t.recipient_username END,
+        t.credit_account, v_credit, t.amount, 'internal', v_reason, CASE WHEN v_credits THEN NULL ELSE t.destination END,
+        t.id, p_now, p_now);
+    INSERT INTO transaction_events (transaction_id, step, state, actor, evidence, happened_at)
+    VALUES (r.id, 1, 'completed', 'operators ' || r.proposed_by || ' and ' || p_operator, r.reason, p_now);
+    PERFORM post_legs(ARRAY[t.credit_account, v_credit], ARRAY[r.id, r.id], ARRAY['amount', 'amount'],
+        ARRAY[-t.amount, t.amount], p_now);
+    UPDATE transactions x SET route_reason = v_reason WHERE x.id = t.id;
+    IF v_credits THEN
+        -- Of the type that put it there: what came from outside has only now arrived.
+        INSERT INTO outbox (day, id, type, subject, sequence, time, data)
+        VALUES (uuid_v7_day(v_event), v_event, 'transaction.completed', r.id, 1, p_now,
+            transaction_data(r.id, NULL, t.recipient_id, t.amount, t.type, 'internal', v_reason, 0, 0, '',
+                moment_text(p_now)));
+    END IF;
+END $$;
+
+-- What an outcome means for a transfer in a state. 'break': the provider contradicts what we know, and money may have
+-- moved that our books do not have; a person decides.
+CREATE OR REPLACE FUNCTION settlement_move(p_state text, p_outcome text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE
+        WHEN p_state IS NULL THEN 'missing'
+        WHEN p_state IN ('submitted', 'unknown') AND p_outcome IN ('completed', 'failed', 'reversed') THEN p_outcome
+        WHEN p_state = 'submitted' AND p_outcome = 'unknown' THEN 'unknown'
+        WHEN p_state = 'unknown' AND p_outcome = 'open' THEN 'submitted'
+        WHEN p_state = 'completed' AND p_outcome = 'reversed' THEN 'reversed'
+        WHEN p_state = 'failed' AND p_outcome = 'completed' THEN 'break'
+        WHEN p_state = 'completed' AND p_outcome = 'failed' THEN 'break'
+        WHEN p_state = 'accepted' AND p_outcome IN ('completed', 'failed', 'reversed') THEN 'break'
+        ELSE 'ignored' END
+$$;
+
+-- A hold ends once. Releasing comes before posting, so that available money is never negative in between.
+CREATE OR REPLACE FUNCTION end_holds(p_ids uuid[], p_state text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    WITH ended AS (
+        UPDATE holds h SET state = p_state WHERE h.transaction_id = ANY (p_ids) AND h.state = 'active'
+        RETURNING h.account_id, h.amount
+    )
+    UPDATE balances b SET held = b.held - x.total
+    FROM (SELECT e.account_id, sum(e.amount)::bigint AS total FROM ended e GROUP BY 1) x
+    WHERE b.account_id = x.account_id;
+END $$;
+
+-- Money is no longer on its way into a wallet: it has arrived, or it will not.
+CREATE OR REPLACE FUNCTION end_incoming(p_ids uuid[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE receiving_counters c SET incoming = c.incoming - x.total
+    FROM (SELECT t.recipient_id, sum(t.amount)::bigint AS total FROM transactions t
+          WHERE t.id = ANY (p_ids) AND t.incoming_counted GROUP BY 1) x
+    WHERE c.user_id = x.recipient_id;
+END $$;

@@ -1,0 +1,235 @@
+-- What happens to a transfer after its acceptance.
+--
+--     accepted -> submitted -> completed | failed          submitted <-> unknown -> completed | failed
+--     accepted -> failed (recheck, or a day without a provider call)             completed -> reversed
+--
+-- begin_submission() commits that a provider call is about to be made, after checking once more that nobody was
+-- restricted meanwhile. settle_payments() applies what is known from outside. `unknown` ends only by evidence, never by
+-- age. Everything may be repeated: what has been done answers 'ended' or 'ignored' and changes nothing.
+--
+-- Lock order here as everywhere: transactions, balances, receiving_counters, each sorted and in a statement of its own.
+
+CREATE OR REPLACE FUNCTION step_for(t transactions, p_id uuid, p_ord integer, p_verdict text, p_attempt integer,
+    p_not_before timestamptz) RETURNS SETOF submission_step LANGUAGE sql STABLE AS $$
+    SELECT p_ord, p_id, p_verdict, CASE (t).route WHEN 'external' THEN 'NIPTransfer' ELSE 'BookTransfer' END,
+        (t).reference, p_attempt, (t).source_account, (t).destination, (t).amount, 'NGN', (t).description,
+        p_verdict = 'query', p_not_before, (t).failure_reason, (t).sender_id, (t).correlation_id, (t).traceparent
+$$;
+
+-- A refund is not held back by what holds back other money: it was the creator's all along.
+CREATE OR REPLACE FUNCTION submission_bar(t transactions, p_now timestamptz) RETURNS text LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN CASE
+        WHEN recovery_is_open() THEN 'stale'
+        WHEN t.created_at < p_now - interval '24 hours' THEN 'expired'
+        WHEN NOT read_model_is_fresh(p_now) THEN 'stale'
+        WHEN EXISTS (SELECT 1 FROM users s WHERE s.id = t.sender_id
+            AND (s.status <> 'active' OR s.debits_blocked OR NOT s.sending_allowed AND t.type <> 'self_transfer')) THEN 'sender_restricted'
+        WHEN EXISTS (SELECT 1 FROM balances b WHERE b.account_id = t.debit_account AND b.debits_blocked)
+            THEN 'sender_restricted'
+        WHEN t.source_account IS NULL THEN 'sender_not_ready'
+        WHEN t.device_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM devices d
+            WHERE d.id = t.device_id AND d.user_id = t.sender_id AND d.revoked_at IS NULL) THEN 'device_revoked'
+        WHEN t.type <> 'drop_refund' AND EXISTS (SELECT 1 FROM users r WHERE r.id = t.recipient_id
+            AND (r.status <> 'active' OR r.credits_blocked)) THEN 'recipient_unavailable'
+        WHEN t.route = 'external' AND NOT EXISTS (SELECT 1 FROM beneficiaries b
+            WHERE b.id = t.beneficiary_id AND b.user_id = coalesce(t.recipient_id, t.sender_id)
+              AND b.verified AND b.deleted_at IS NULL) THEN 'beneficiary_gone'
+    END;
+END $$;
+
+-- Commits that provider calls are about to be made. See submission_step for what comes back: for 'send', commit and
+-- call the provider; for 'query', ask by reference first.
+CREATE OR REPLACE FUNCTION begin_submission(p_transactions uuid[], p_actor text,
+    p_call_deadline interval DEFAULT '10 seconds', p_now timestamptz DEFAULT NULL) RETURNS SETOF submission_step
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
+DECLARE
+    v_now timestamptz;
+    r record;
+    v_send uuid[] := '{}';
+    v_switch uuid[] := '{}';
+    v_fail uuid[] := '{}';
+    v_why text[] := '{}';
+    v_stale uuid[] := '{}';
+    v_nulls text[];
+BEGIN
+    PERFORM hold_recovery(false);
+    PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;
+    v_now := coalesce(p_now, transfa_now());
+
+    FOR r IN
+        SELECT t.id, t.type, submission_bar(t, v_now) AS bar
+        FROM transactions t WHERE t.id = ANY (p_transactions) AND t.state = 'accepted' ORDER BY t.id
+    LOOP
+        IF r.bar IS NULL THEN v_send := v_send || r.id;
+        ELSIF r.bar = 'stale' THEN v_stale := v_stale || r.id;
+        ELSIF r.bar = 'beneficiary_gone' AND r.type = 'p2p' THEN v_switch := v_switch || r.id;
+        ELSE v_fail := v_fail || r.id; v_why := v_why || r.bar;
+        END IF;
+    END LOOP;
+
+    IF v_switch <> '{}' OR v_fail <> '{}' THEN
+        PERFORM 1 FROM balances b
+        WHERE b.account_id IN (SELECT t.debit_account FROM transactions t WHERE t.id = ANY (v_switch || v_fail))
+        ORDER BY b.account_id FOR NO KEY UPDATE;
+        PERFORM 1 FROM receiving_counters c
+        WHERE c.user_id IN (SELECT t.recipient_id FROM transactions t WHERE t.id = ANY (v_switch || v_fail))
+        ORDER BY c.user_id FOR NO KEY UPDATE;
+        FOR r IN SELECT x.id, switch_to_book(x.id, p_actor, v_now) AS bar FROM unnest(v_switch) AS x(id) LOOP
+            IF r.bar IS NULL THEN v_send := v_send || r.id;
+            ELSE v_fail := v_fail || r.id; v_why := v_why || r.bar;
+            END IF;
+        END LOOP;
+        IF v_fail <> '{}' THEN
+            v_nulls := array_fill(NULL::text, ARRAY[cardinality(v_fail)]);
+            PERFORM fail_transfers(v_fail, p_actor, v_nulls::uuid[], v_why, v_why, v_nulls, v_nulls::uuid[], v_now);
+        END IF;
+    END IF;
+
+    IF v_send <> '{}' THEN
+        v_nulls := array_fill(NULL::text, ARRAY[cardinality(v_send)]);
+        PERFORM advance(v_send, 'submitted', p_actor, v_nulls::uuid[], v_nulls, v_nulls, v_nulls, v_nulls::uuid[],
+            v_nulls, v_now);
+        INSERT INTO provider_calls (reference, attempt, operation, started_at, deadline_at, correlation_id)
+        SELECT t.reference, 1, 'create_transfer', v_now, v_now + p_call_deadline, t.correlation_id
+        FROM transactions t WHERE t.id = ANY (v_send);
+    END IF;
+
+    RETURN QUERY
+    SELECT s.* FROM (
+        SELECT x.id, x.ord, row_number() OVER (PARTITION BY x.id ORDER BY x.ord) AS nth
+        FROM unnest(p_transactions) WITH ORDINALITY AS x(id, ord)
+    ) x
+    LEFT JOIN transactions t ON t.id = x.id
+    CROSS JOIN LATERAL step_for(t, x.id, x.ord::integer,
+        CASE WHEN t.id IS NULL THEN 'missing'
+             WHEN x.id = ANY (v_send) AND x.nth = 1 THEN 'send'
+             WHEN x.id = ANY (v_stale) THEN 'stale'
+             WHEN x.id = ANY (v_fail) AND x.nth = 1 THEN 'failed'
+             WHEN t.state IN ('submitted', 'unknown') THEN 'query'
+             ELSE 'ended' END,
+        CASE WHEN x.id = ANY (v_send) THEN 1 ELSE
+            (SELECT max(c.attempt) FROM provider_calls c WHERE c.reference = t.reference) END,
+        NULL) s
+    ORDER BY x.ord;
+END $$;
+
+CREATE OR REPLACE FUNCTION advance(p_ids uuid[], p_state text, p_actor text, p_causes uuid[], p_evidence text[],
+    p_reasons text[],
+    p_provider_ids text[], p_events uuid[], p_more text[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_told constant boolean := p_state IN ('completed', 'failed', 'reversed');
+    v_moment constant text := moment_text(p_now);
+BEGIN
+    WITH moved AS (
+        UPDATE transactions t SET
+            state = p_state, steps = t.steps + 1, sequence = t.sequence + v_told::integer,
+            provider_id = coalesce(x.provider_id, t.provider_id),
+            failure_reason = CASE WHEN v_told THEN x.reason ELSE t.failure_reason END,
+            submitted_at = CASE WHEN p_state = 'submitted' THEN coalesce(t.submitted_at, p_now) ELSE t.submitted_at END,
+            ended_at = CASE WHEN v_told THEN p_now END
+        FROM unnest(p_ids, p_causes, p_evidence, p_reasons, p_provider_ids, p_events, p_more)
+             AS x(id, cause, evidence, reason, provider_id, event_id, more)
+        WHERE t.id = x.id
+        RETURNING t.*, x.cause, x.evidence, coalesce(x.event_id, new_event_id(p_now)) AS event_id, x.more
+    ),
+    write_history AS (
+        INSERT INTO transaction_events (transaction_id, step, state, actor, cause, evidence, happened_at)
+        SELECT m.id, m.steps, p_state, p_actor, m.cause, m.evidence, p_now FROM moved m
+    )
+    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, causation_id, traceparent, time, data)
+    SELECT uuid_v7_day(m.event_id), m.event_id, 'transaction.' || p_state, m.id, m.sequence, m.correlation_id, m.cause,
+        m.traceparent, p_now,
+        transaction_data(m.id, m.sender_id, m.recipient_id, m.amount, m.type, m.route, m.route_reason, m.fee, m.duty,
+            coalesce(',"failure_reason":' || to_json(m.failure_reason), '') || coalesce(m.more, ''), v_moment)
+    FROM moved m WHERE v_told;
+
+    IF v_told THEN PERFORM follow_transfers(p_ids, p_state, p_now); END IF;
+END $$;
+
+-- The provider does not know the reference. That counts only when it was seen twice, two minutes apart, and both times
+-- later than two minutes after the last call could still have arrived.
+CREATE OR REPLACE FUNCTION record_absence(p_transactions uuid[], p_now timestamptz DEFAULT NULL)
+RETURNS TABLE (transaction_id uuid, verdict text, not_before timestamptz)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz;
+BEGIN
+    PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;
+    v_now := coalesce(p_now, transfa_now());
+
+    INSERT INTO transfer_absences AS a (transaction_id, attempt, first_seen_at, last_seen_at)
+    SELECT t.id, c.attempt, v_now, v_now
+    FROM transactions t
+    JOIN LATERAL (SELECT * FROM provider_calls p WHERE p.reference = t.reference
+        ORDER BY p.attempt DESC LIMIT 1) c ON true
+    WHERE t.id = ANY (p_transactions) AND t.state IN ('submitted', 'unknown')
+      AND v_now >= c.deadline_at + interval '2 minutes'
+    ON CONFLICT (transaction_id, attempt) DO UPDATE SET last_seen_at = excluded.last_seen_at;
+
+    RETURN QUERY
+    SELECT x.id,
+        CASE WHEN t.id IS NULL THEN 'missing'
+             WHEN t.state NOT IN ('submitted', 'unknown') THEN 'ended'
+             WHEN may_resend(t) <= v_now THEN 'resend' ELSE 'wait' END,
+        may_resend(t)
+    FROM unnest(p_transactions) WITH ORDINALITY AS x(id, ord) LEFT JOIN transactions t ON t.id = x.id ORDER BY x.ord;
+END $$;
+
+-- When the same order may be sent again at the earliest; in the past only if the absence has been seen often enough.
+CREATE OR REPLACE FUNCTION may_resend(t transactions) RETURNS timestamptz LANGUAGE sql STABLE AS $$
+    SELECT CASE
+        WHEN a.first_seen_at IS NULL THEN c.deadline_at + interval '2 minutes'
+        WHEN a.last_seen_at - a.first_seen_at >= interval '2 minutes' THEN a.last_seen_at
+        ELSE a.first_seen_at + interval '2 minutes' END
+    FROM provider_calls c LEFT JOIN transfer_absences a ON a.transaction_id = (t).id AND a.attempt = c.attempt
+    WHERE c.reference = (t).reference ORDER BY c.attempt DESC LIMIT 1
+$$;
+
+CREATE OR REPLACE FUNCTION begin_resend(p_transactions uuid[], p_actor text,
+    p_call_deadline interval DEFAULT '10 seconds', p_now timestamptz DEFAULT NULL) RETURNS SETOF submission_step
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    v_now timestamptz;
+    v_send uuid[];
+BEGIN
+    PERFORM hold_recovery(false);
+    PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;
+    v_now := coalesce(p_now, transfa_now());
+
+    WITH calls AS (
+        INSERT INTO provider_calls (reference, attempt, operation, started_at, deadline_at, correlation_id)
+        SELECT t.reference, a.attempt + 1, 'create_transfer', v_now, v_now + p_call_deadline, t.correlation_id
+        FROM transactions t JOIN transfer_absences a ON a.transaction_id = t.id
+        WHERE t.id = ANY (p_transactions) AND t.state IN ('submitted', 'unknown')
+          AND a.attempt = (SELECT max(c.attempt) FROM provider_calls c WHERE c.reference = t.reference)
+          AND a.last_seen_at - a.first_seen_at >= interval '2 minutes' AND NOT recovery_is_open()
+        RETURNING reference
+    )
+    SELECT array_agg(t.id) INTO v_send FROM calls JOIN transactions t USING (reference);
+
+    RETURN QUERY
+    SELECT s.* FROM (
+        SELECT x.id, x.ord, row_number() OVER (PARTITION BY x.id ORDER BY x.ord) AS nth
+        FROM unnest(p_transactions) WITH ORDINALITY AS x(id, ord)
+    ) x
+    LEFT JOIN transactions t ON t.id = x.id
+    CROSS JOIN LATERAL step_for(t, x.id, x.ord::integer,
+        CASE WHEN t.id IS NULL THEN 'missing'
+             WHEN t.state NOT IN ('submitted', 'unknown') THEN 'ended'
+             WHEN x.id = ANY (v_send) AND x.nth = 1 THEN 'send'
+             ELSE 'wait' END,
+        (SELECT max(c.attempt) FROM provider_calls c WHERE c.reference = t.reference),
+        CASE WHEN x.id = ANY (v_send) THEN NULL ELSE may_resend(t) END) s
+    ORDER BY x.ord;
+END $$;
+
+CREATE OR REPLACE FUNCTION finish_calls(p_references text[], p_attempts integer[], p_outcomes text[],
+    p_now timestamptz DEFAULT NULL)
+RETURNS void LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    UPDATE provider_calls c SET ended_at = coalesce(p_now, transfa_now()), outcome = x.outcome
+    FROM unnest(p_references, p_attempts, p_outcomes) AS x(reference, attempt, outcome)
+    WHERE c.reference = x.reference AND c.attempt = x.attempt AND c.ended_at IS NULL
+$$;
