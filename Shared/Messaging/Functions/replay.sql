@@ -1,23 +1,7 @@
--- Replay of handled events.
---
--- A dry run handles events in a transaction that is rolled back, and wants to know what was written in it, also by
--- functions of the database. Only triggers see that. A table gets its recorder when the first dry run needs it, so a
--- database that nobody replays into pays nothing; from then on a recorder costs a look at a setting per row that is
--- written, and records only in transactions that say so.
-
--- Rows of this table are never committed.
-CREATE UNLOGGED TABLE row_changes (
-    number          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    event_id        uuid NOT NULL,                       -- that was being handled
-    relation        text NOT NULL,
-    operation       text NOT NULL,
-    key_columns     text NOT NULL,                       -- names of the primary key's columns, with commas
-    before          jsonb,
-    after           jsonb
-);
+-- Dry runs: what is written in a transaction that is rolled back.
 
 -- Its arguments are the table, which for a partition is the one it belongs to, and the columns of its primary key.
-CREATE FUNCTION record_row_change() RETURNS trigger LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION record_row_change() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
     INSERT INTO row_changes (event_id, relation, operation, key_columns, before, after)
@@ -27,7 +11,7 @@ BEGIN
 END $$;
 
 -- Tables of the service that have no recorder yet; what messaging keeps for itself needs none.
-CREATE FUNCTION unrecorded_tables() RETURNS SETOF text LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION unrecorded_tables() RETURNS SETOF text LANGUAGE sql STABLE AS $$
     SELECT c.relname::text FROM pg_class c
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
         AND c.relname <> ALL (ARRAY['row_changes', 'schema_migrations', 'clock_offset', 'event_sequences', 'inbox',
@@ -39,7 +23,7 @@ $$;
 
 -- Gives one table its recorder. It gives up when the table is written for longer than a moment: others would queue up
 -- behind it.
-CREATE PROCEDURE attach_recorder(p_table text) LANGUAGE plpgsql
+CREATE OR REPLACE PROCEDURE attach_recorder(p_table text) LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '300ms' AS $$
 DECLARE
     keys text;
@@ -53,20 +37,3 @@ BEGIN
         WHEN (coalesce(current_setting(''transfa.recorder'', true), '''') <> '''')
         EXECUTE FUNCTION record_row_change(%L, %L)', p_table, p_table, coalesce(keys, ''));
 END $$;
-
--- A replay without effects: whatever is asked for in its transactions waits for an operator.
-CREATE FUNCTION skip_effects() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF NEW.state = 'queued' THEN
-        NEW.state := 'skipped';
-        NEW.last_error := 'replayed_without_effects';
-        NEW.finished_at := transfa_now();
-    END IF;
-    RETURN NEW;
-END $$;
-CREATE TRIGGER skip_effects BEFORE INSERT ON jobs FOR EACH ROW
-    WHEN (current_setting('transfa.effects', true) = 'off') EXECUTE FUNCTION skip_effects();
-
-GRANT SELECT ON row_changes TO ${worker};
-REVOKE ALL ON PROCEDURE attach_recorder(text) FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE attach_recorder(text) TO ${worker};
