@@ -1,29 +1,11 @@
--- Where pushes go. A token is sealed under its owner's key, and found again by its hash.
-
-CREATE TABLE push_tokens (
-    id              uuid PRIMARY KEY,
-    user_id         uuid NOT NULL,
-    token           text NOT NULL CHECK (token LIKE 's1.%'),
-    token_hash      text COLLATE "C" NOT NULL UNIQUE CHECK (length(token_hash) = 64),
-    device_id       uuid,                                -- the device that approves payments, if it is one
-    registered_at   timestamptz NOT NULL
-);
-CREATE INDEX push_tokens_user ON push_tokens (user_id, registered_at);
-CREATE UNIQUE INDEX push_tokens_device ON push_tokens (user_id, device_id) WHERE device_id IS NOT NULL;
-
-ALTER TABLE push_tokens ENABLE ROW LEVEL SECURITY;
-ALTER TABLE push_tokens FORCE ROW LEVEL SECURITY;
-CREATE POLICY own_tokens ON push_tokens TO ${handler}
-    USING (user_id = nullif(current_setting('transfa.user_id', true), '')::uuid)
-    WITH CHECK (user_id = nullif(current_setting('transfa.user_id', true), '')::uuid);
-CREATE POLICY all_tokens ON push_tokens TO ${owner}, ${worker} USING (true) WITH CHECK (true);
+-- Tokens of phones, to which pushes go.
 
 -- Gives a token to a person. Whoever had it before has it no longer: the phone has changed hands. A device has one
 -- token, a person at most `p_limit`: the oldest go. Returns the row's id, the old one when the token was there before.
 --
 -- As the owner, because the row that must go may be another person's.
-CREATE FUNCTION register_push_token(p_id uuid, p_user uuid, p_token text, p_hash text, p_device uuid, p_limit integer,
-    p_now timestamptz)
+CREATE OR REPLACE FUNCTION register_push_token(p_id uuid, p_user uuid, p_token text, p_hash text, p_device uuid,
+    p_limit integer, p_now timestamptz)
 RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_id uuid;
@@ -46,7 +28,3 @@ BEGIN
         ORDER BY x.registered_at DESC, x.id OFFSET p_limit - 1);
     RETURN v_id;
 END $$;
-
-REVOKE ALL ON FUNCTION register_push_token(uuid, uuid, text, text, uuid, integer, timestamptz) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION register_push_token(uuid, uuid, text, text, uuid, integer, timestamptz) TO ${handler};
-GRANT SELECT, DELETE ON push_tokens TO ${handler}, ${worker};
