@@ -1,10 +1,11 @@
--- What every service needs to take part: outbox, inbox, parked events, jobs, idempotency keys, schedules.
+-- What every service needs to take part: outbox, inbox, parked events, jobs, idempotency keys, schedules, requests,
+-- projections, and the audit. Functions are in `Functions/`.
 --
 -- `outbox` and `inbox` are partitioned by the day inside an event's UUIDv7, never by arrival: the same event is found
 -- in the same partition however late it comes, and old days are dropped instead of deleted row by row.
 
 -- Time --------------------------------------------------------------------------------------------------------------
--- All SQL reads the time here. The offset moves it for tests; only the sandbox profile may set it.
+-- The offset moves transfa_now() for tests; only the sandbox profile may set it.
 
 CREATE TABLE clock_offset (
     single  boolean PRIMARY KEY DEFAULT true CHECK (single),
@@ -12,20 +13,10 @@ CREATE TABLE clock_offset (
 );
 INSERT INTO clock_offset DEFAULT VALUES;
 
--- PL/pgSQL, so that its plan is kept: as an SQL function it would be planned again in each statement.
-CREATE FUNCTION transfa_now() RETURNS timestamptz LANGUAGE plpgsql VOLATILE AS $$
-BEGIN
-    RETURN clock_timestamp() + (SELECT moved FROM clock_offset);
-END $$;
-
--- Milliseconds since 1970 stand in the first 48 bits of a UUIDv7 (RFC 9562, 5.7).
-CREATE FUNCTION uuid_v7_day(id uuid) RETURNS date LANGUAGE sql IMMUTABLE STRICT AS $$
-    SELECT date '1970-01-01'
-        + (('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint / 86400000)::int
-$$;
-
 -- Outbox ------------------------------------------------------------------------------------------------------------
 
+-- In the key the id comes first: while the day did, one look-up by day and a filter seemed cheaper than a look-up for
+-- each id.
 CREATE TABLE outbox (
     day             date NOT NULL,
     position        bigint GENERATED ALWAYS AS IDENTITY,
@@ -38,13 +29,15 @@ CREATE TABLE outbox (
     causation_id    uuid,
     traceparent     text,
     time            timestamptz NOT NULL,
-    data            text NOT NULL,                       -- JSON of the data alone; the relay puts the envelope around it
+    data            text NOT NULL,                       -- JSON of the data alone; the relay adds the envelope
     sent_at         timestamptz,
-    PRIMARY KEY (day, id)
+    PRIMARY KEY (id, day)
 ) PARTITION BY RANGE (day);
 
 CREATE INDEX outbox_unsent ON outbox (position) WHERE sent_at IS NULL;
 CREATE INDEX outbox_correlation ON outbox (correlation_id);
+-- What was sent lately is looked for when a queue was gone; rows lie in the order of their time, so a BRIN is enough.
+CREATE INDEX outbox_sent ON outbox USING brin (sent_at) WITH (autosummarize = on);
 
 -- Order is promised per subject: the row is locked from here to the commit, so positions and sequences agree.
 CREATE TABLE event_sequences (
@@ -91,6 +84,32 @@ CREATE TABLE parked_events (
 );
 CREATE INDEX parked_events_subject ON parked_events (subject, position);
 
+-- Tries of parked events that failed: the one that parked it, and every retry. The first and the newest are kept.
+CREATE TABLE parked_tries (
+    event_id        uuid NOT NULL REFERENCES parked_events (id) ON DELETE CASCADE,
+    number          integer NOT NULL,
+    tried_at        timestamptz NOT NULL,
+    microseconds    bigint,                              -- null: the handler was not run
+    error           text NOT NULL,                       -- a code; never text of the data
+    PRIMARY KEY (event_id, number)
+);
+
+-- An operator's decision to retry a subject. Named by whoever decides, so that a repeated click is the same decision
+-- and has the same answer; `applied` is counted in the commit of each event, so it is right also after a crash.
+CREATE TABLE parked_retries (
+    id              uuid PRIMARY KEY,
+    subject         text COLLATE "C" NOT NULL,
+    operator        text NOT NULL CHECK (operator <> ''),
+    begun_at        timestamptz NOT NULL,
+    ended_at        timestamptz,
+    applied         integer NOT NULL DEFAULT 0,
+    outcome         text CHECK (outcome IN ('applied', 'failed_again', 'nothing_parked', 'cut_off')),
+    error           text,
+    CHECK ((ended_at IS NULL) = (outcome IS NULL))
+);
+CREATE UNIQUE INDEX parked_retries_open ON parked_retries (subject) WHERE ended_at IS NULL;
+CREATE INDEX parked_retries_ended ON parked_retries (ended_at) WHERE ended_at IS NOT NULL;
+
 -- Events whose delivery failed again and again are run alone; a row counts the runs that did not come back, so the one
 -- that ends the process is known and its neighbours are not blamed.
 CREATE TABLE lone_runs (
@@ -100,6 +119,9 @@ CREATE TABLE lone_runs (
 
 -- Jobs --------------------------------------------------------------------------------------------------------------
 -- Everything slow or external. The unique key makes enqueueing idempotent.
+--
+-- Nearly all jobs are done at once, and cost nothing more: `started_at` of the last run is all that is noted of those.
+-- Runs that ended otherwise stand in `runs`, the newest twenty.
 
 CREATE TABLE jobs (
     id              uuid PRIMARY KEY,
@@ -119,6 +141,8 @@ CREATE TABLE jobs (
     traceparent     text,
     created_at      timestamptz NOT NULL,
     finished_at     timestamptz,
+    started_at      timestamptz,
+    runs            jsonb,
     UNIQUE (kind, key)
 ) WITH (fillfactor = 70);
 
@@ -126,6 +150,11 @@ CREATE INDEX jobs_due ON jobs (kind, due_at) WHERE state = 'queued';
 CREATE INDEX jobs_leased ON jobs (lease_until) WHERE state = 'running';
 CREATE INDEX jobs_correlation ON jobs (correlation_id);
 CREATE INDEX jobs_finished ON jobs (finished_at) WHERE finished_at IS NOT NULL;
+-- Jobs that wait for somebody to decide: few among very many that are done, and asked for every few seconds.
+CREATE INDEX jobs_failed ON jobs (finished_at) WHERE state = 'failed';
+
+CREATE TRIGGER skip_effects BEFORE INSERT ON jobs FOR EACH ROW
+    WHEN (current_setting('transfa.effects', true) = 'off') EXECUTE FUNCTION skip_effects();
 
 -- Calls to the provider, committed before the call is made ----------------------------------------------------------
 
@@ -138,8 +167,10 @@ CREATE TABLE provider_calls (
     ended_at        timestamptz,
     outcome         text,
     correlation_id  uuid,
+    job_id          uuid,                                -- that made the call, where it says so
     PRIMARY KEY (reference, attempt)
 ) WITH (fillfactor = 85);
+CREATE INDEX provider_calls_correlation ON provider_calls (correlation_id) WHERE correlation_id IS NOT NULL;
 
 -- Idempotency keys of requests --------------------------------------------------------------------------------------
 
@@ -153,6 +184,24 @@ CREATE TABLE idempotency_keys (
     created_at      timestamptz NOT NULL,
     PRIMARY KEY (user_id, route, key)
 );
+-- Old keys are looked for every ten seconds, and so by their age.
+CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
+
+-- Requests ----------------------------------------------------------------------------------------------------------
+-- One row per request that may change something, written in groups after the answers: a trace must show what it began
+-- with, a refused one too, and nobody waits for it. A crash loses those of the last moment.
+
+CREATE TABLE requests (
+    day             date NOT NULL,
+    id              uuid NOT NULL,                       -- not unique: clients may name their requests
+    method          text COLLATE "C" NOT NULL,
+    route           text COLLATE "C" NOT NULL,
+    status          smallint NOT NULL,
+    started_at      timestamptz NOT NULL,
+    microseconds    bigint NOT NULL,
+    traceparent     text
+) PARTITION BY RANGE (day);
+CREATE INDEX requests_id ON requests (id);
 
 -- Schedules: each runs on one replica at a time ---------------------------------------------------------------------
 
@@ -161,52 +210,93 @@ CREATE TABLE schedules (
     last_run_at     timestamptz NOT NULL DEFAULT '-infinity'
 );
 
+-- Replay of handled events ------------------------------------------------------------------------------------------
+-- A dry run handles events in a transaction that is rolled back, and wants to know what was written in it, also by
+-- functions of the database. Only triggers see that. A table gets its recorder when the first dry run needs it, so a
+-- database that nobody replays into pays nothing; from then on a recorder costs a look at a setting per row that is
+-- written, and records only in transactions that say so.
+
+-- Rows of this table are never committed.
+CREATE UNLOGGED TABLE row_changes (
+    number          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    event_id        uuid NOT NULL,                       -- that was being handled
+    relation        text NOT NULL,
+    operation       text NOT NULL,
+    key_columns     text NOT NULL,                       -- names of the primary key's columns, with commas
+    before          jsonb,
+    after           jsonb
+);
+
+-- Projections -------------------------------------------------------------------------------------------------------
+-- A projection is what a service derives from events alone. Each of its rows belongs to a generation: people see the
+-- live one, a rebuild fills the next one from the archive beside it, and whatever is heard meanwhile goes into both.
+
+CREATE TABLE projections (
+    name            text COLLATE "C" PRIMARY KEY,
+    live            smallint NOT NULL DEFAULT 1,
+    building        smallint CHECK (building <> live),
+    since           timestamptz NOT NULL                 -- no event before this moment is in the live generation
+);
+
+CREATE TABLE projection_rebuilds (
+    name            text COLLATE "C" NOT NULL REFERENCES projections,
+    generation      smallint NOT NULL,
+    replaces        smallint NOT NULL,
+    replay_id       uuid NOT NULL,                       -- of console, which sends the events
+    state           text NOT NULL CHECK (state IN ('building', 'live', 'cancelled')),
+    applied         bigint NOT NULL DEFAULT 0,           -- events
+    known           bigint NOT NULL DEFAULT 0,           -- events that were sent and are in it already, or wait parked
+    first_event_at  timestamptz,
+    rows_changed    bigint,                              -- rows that differ from the generation it replaced
+    ordered_by      text NOT NULL,
+    order_reason    text NOT NULL,
+    started_at      timestamptz NOT NULL,
+    finished_at     timestamptz,
+    PRIMARY KEY (name, generation)
+);
+
+-- Which events a generation has, while it is being built. Afterwards only those stay that the service has not heard
+-- yet: when it does, they are in there already.
+CREATE TABLE projection_events (
+    name            text COLLATE "C" NOT NULL,
+    generation      smallint NOT NULL,
+    event_id        uuid NOT NULL,
+    PRIMARY KEY (name, generation, event_id)
+);
+
+-- Audit -------------------------------------------------------------------------------------------------------------
+-- What operators do: who, what, to what, why, when, before, after, and the request it came with.
+--
+-- Rows are appended only, and each carries the hash of the one before it, so that a row that was changed, taken out or
+-- put in shows. A chain makes its writers take turns; operators are few, and nothing else writes here.
+
+CREATE TABLE audit_log (
+    number          bigint PRIMARY KEY,                  -- 1..n without gaps
+    happened_at     timestamptz NOT NULL,
+    actor           text NOT NULL CHECK (actor <> ''),   -- an operator, or several
+    act             text COLLATE "C" NOT NULL,
+    subject         text COLLATE "C" NOT NULL,           -- what it was done to
+    before          text,                                -- JSON
+    after           text,                                -- JSON
+    request_id      uuid,
+    previous        bytea NOT NULL,                      -- hash of the row before; 32 zero bytes in the first
+    hash            bytea NOT NULL,
+    reason          text CHECK (reason <> '')
+);
+CREATE INDEX audit_log_subject ON audit_log (subject, number);
+
+CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_changed_audit();
+
+-- The end of the chain: without it rows could be cut off unseen.
+CREATE TABLE audit_head (
+    single          boolean PRIMARY KEY DEFAULT true CHECK (single),
+    number          bigint NOT NULL,
+    hash            bytea NOT NULL
+);
+INSERT INTO audit_head (number, hash) VALUES (0, decode(repeat('00', 32), 'hex'));
+
 -- Partitions --------------------------------------------------------------------------------------------------------
-
-CREATE PROCEDURE ensure_partitions(first_day date, last_day date) LANGUAGE plpgsql
-SECURITY DEFINER SET search_path = public, pg_temp AS $$
-DECLARE
-    d date;
-    t text;
-BEGIN
-    FOR d IN SELECT g::date FROM generate_series(first_day, last_day, interval '1 day') g LOOP
-        FOREACH t IN ARRAY ARRAY['outbox', 'inbox'] LOOP
-            IF to_regclass(t || to_char(d, '_YYYYMMDD')) IS NULL THEN
-                EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
-                    t || to_char(d, '_YYYYMMDD'), t, d, d + 1);
-            END IF;
-        END LOOP;
-    END LOOP;
-END $$;
-
--- Drops days before `keep_from`; a day of the outbox with unsent rows stays.
-CREATE PROCEDURE drop_partitions(keep_from date) LANGUAGE plpgsql
-SECURITY DEFINER SET search_path = public, pg_temp AS $$
-DECLARE
-    p record;
-    unsent boolean;
-BEGIN
-    FOR p IN
-        SELECT c.relname, parent.relname AS parent, to_date(right(c.relname, 8), 'YYYYMMDD') AS day
-        FROM pg_inherits i
-        JOIN pg_class c ON c.oid = i.inhrelid
-        JOIN pg_class parent ON parent.oid = i.inhparent
-        WHERE parent.relname IN ('outbox', 'inbox') AND c.relkind = 'r'
-    LOOP
-        CONTINUE WHEN p.day >= keep_from;
-        unsent := false;
-        IF p.parent = 'outbox' THEN
-            EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I WHERE sent_at IS NULL)', p.relname) INTO unsent;
-        END IF;
-        IF NOT unsent THEN EXECUTE format('DROP TABLE %I', p.relname); END IF;
-    END LOOP;
-END $$;
-
-CREATE FUNCTION oldest_inbox_day() RETURNS date LANGUAGE sql STABLE AS $$
-    SELECT min(to_date(right(c.relname, 8), 'YYYYMMDD'))
-    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = 'inbox'::regclass
-$$;
 
 CALL ensure_partitions((now() AT TIME ZONE 'UTC')::date - 2, (now() AT TIME ZONE 'UTC')::date + 8);
 
@@ -218,11 +308,18 @@ GRANT UPDATE ON clock_offset TO ${worker};
 GRANT SELECT, INSERT, UPDATE ON event_sequences, outbox TO ${handler}, ${worker};
 GRANT SELECT, INSERT ON jobs TO ${handler};
 GRANT SELECT, INSERT, UPDATE, DELETE ON jobs, inbox, parked_keys, parked_events, lone_runs, schedules TO ${worker};
+GRANT SELECT, INSERT, UPDATE, DELETE ON parked_retries TO ${worker};
+GRANT SELECT, INSERT, DELETE ON parked_tries TO ${worker};
 GRANT SELECT, INSERT, UPDATE ON provider_calls TO ${worker};
 GRANT SELECT, INSERT ON idempotency_keys TO ${handler};
 GRANT SELECT, INSERT, DELETE ON idempotency_keys TO ${worker};
-REVOKE ALL ON PROCEDURE ensure_partitions(date, date), drop_partitions(date) FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE ensure_partitions(date, date), drop_partitions(date) TO ${worker};
+GRANT SELECT, INSERT ON requests TO ${worker};
+GRANT SELECT ON row_changes TO ${worker};
+GRANT SELECT ON projections TO ${handler};
+GRANT SELECT, UPDATE ON projections TO ${worker};
+GRANT SELECT, INSERT, UPDATE ON projection_rebuilds TO ${worker};
+GRANT SELECT, INSERT, DELETE ON projection_events TO ${worker};
+GRANT SELECT ON audit_log, audit_head TO ${worker};
 
 ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE idempotency_keys FORCE ROW LEVEL SECURITY;
