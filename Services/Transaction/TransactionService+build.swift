@@ -37,20 +37,20 @@ struct TransactionParts {
                 schedules: TransactionSchedules.all(self.reconciliation, self.recoveries)
             )
         }
-        let store = AcceptanceStore(client: self.host.handlers)
-        let acceptor = PaymentAcceptor(store: store)
-        let accept = AcceptPayment(
-            acceptor: acceptor,
+        let store = OrderStore(client: self.host.handlers)
+        let batcher = OrderBatcher(store: store)
+        let place = PlaceOrder(
+            batcher: batcher,
             store: store,
             database: messaging.requests,
             keys: self.host.dataKeys,
             ids: self.host.ids
         )
         return ServiceParts(
-            router: self.router(accept, messaging.requests),
+            router: self.router(place, messaging.requests),
             messaging: messaging,
             services: [
-                acceptor,
+                batcher,
                 BreakMetrics(store: self.reconciliation, registry: self.host.metrics, logger: self.host.logger),
                 LedgerMetrics(
                     store: OpenTransferStore(client: self.host.workers),
@@ -150,10 +150,10 @@ struct TransactionParts {
         PaymentRequestStore(client: self.host.handlers, workers: self.host.workers)
     }
 
-    private func router(_ accept: AcceptPayment, _ database: EventDatabase) -> Router<AppRequestContext> {
+    private func router(_ place: PlaceOrder, _ database: EventDatabase) -> Router<AppRequestContext> {
         let history = HistoryStore(client: self.host.handlers, workers: self.host.workers)
         let approvals = self.host.approvals { try await history.deviceKey($0, of: $1) }
-        let orders = OrderDesk(accept: accept, approvals: approvals)
+        let orders = OrderDesk(place: place, approvals: approvals)
         let executor = self.host.idempotency()
         let once = ChangeOnce(executor: executor, database: database)
         let router = self.host.router()

@@ -120,7 +120,7 @@ def _(s):
           (600 * len(people), len(people)))
     assert paid >= len(people), results
     payers = [s.user(funds=1000)[1] for _ in range(4)]
-    orders = [lambda c, u=u: L.accept(c, [L.request(u, bob, 600)], NOON)[0][0] for u in payers]
+    orders = [lambda c, u=u: L.place(c, [L.request(u, bob, 600)], NOON)[0][0] for u in payers]
     charges = [lambda c, u=u: charge(c, [(u, 1, 600)])[0] for u in payers]
     both = [(a, b) for a, b in zip(together(s.database, orders, "handler", 4), together(s.database, charges, "worker", 4))]
     equal(both, [("accepted", "refused")] * 4)
@@ -158,7 +158,7 @@ def bank(s, user, default=False):
 
 
 def withdraw(s, user, to, now=NOON):
-    return L.accept(s.handler, [L.request(user, None, 100, type="self_transfer", target=to, route="POST /transactions/self-transfer")], now)[0]
+    return L.place(s.handler, [L.request(user, None, 100, type="self_transfer", target=to, route="POST /transactions/self-transfer")], now)[0]
 
 
 @story("without a plan only the default bank account takes withdrawals; the others wait for a plan")

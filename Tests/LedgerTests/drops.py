@@ -19,7 +19,7 @@ def order(creator, each, slots, expires=NOON + HOUR, password=None, **more):
 def created(s, creator, each, slots, now=NOON, **more):
     """A drop whose funding has arrived. (drop, funding transaction)"""
     q = order(creator, each, slots, **more)
-    answer = L.accept(s.handler, [q], now)[0]
+    answer = L.place(s.handler, [q], now)[0]
     equal(answer[0], "accepted")
     equal(L.submit(s.worker, [answer[1]], now), ["send"])
     s.settle(answer[1], "completed", now=now)

@@ -19,11 +19,11 @@ from stage import DAY, HOUR, NOON, equal, story, tell_stories, together
 def _(s):
     (_, ann), (_, bob) = s.user(funds=1000), s.user()
     q = order(ann, 100, 5, password="hash")
-    outcome, id, route, status, body = L.accept(s.handler, [q], NOON)[0]
-    equal((outcome, route, status), ("accepted", "internal", 202))
-    body = json.loads(body)
-    equal((body["money_drop_id"], body["amount"], body["amount_per_claim"], body["slots"], body["password_required"], body["link"]),
-          (str(q["target"]), 500, 100, 5, True, "https://x/d/1"))
+    outcome, id, route, *_ = L.place(s.handler, [q], NOON)[0]
+    equal((outcome, route), ("accepted", "internal"))
+    kept = L.stored(s.handler, ann, DROP, q["key"])
+    equal([kept[n] for n in ("type", "money_drop_id", "amount", "amount_per_claim", "slots", "password_required", "expires_at", "link")],
+          ["money_drop", q["target"], 500, 100, 5, True, NOON + HOUR, "https://x/d/1"])
     equal((s.wallet(ann), drop_state(s, q["target"])), ((1000, 500), ("pending", None)))
     equal(claim(s.handler, bob, q["target"], password="hash"), ("drop_pending", None))
     equal(s.one("SELECT kind, destination, source_account FROM begin_submission(ARRAY[%s::uuid], 'test', '10 seconds', %s)", id, NOON),
@@ -37,19 +37,20 @@ def _(s):
 @story("a drop needs funds, an unspent approval, limits and a sensible expiry, and answers its key for ever")
 def _(s):
     (_, ann), (_, ben) = s.user(funds=1000), s.user(funds=100000, tier=1)
-    equal(L.accept(s.handler, [order(ann, 101, 10)], NOON)[0][0], "insufficient_funds")
-    equal(L.accept(s.handler, [order(ben, 501, 10)], NOON)[0][0], "limit_per_transfer")
-    equal(L.accept(s.handler, [order(ann, 10, 2, expires=NOON)], NOON)[0][0], "expiry_invalid")
-    equal(L.accept(s.handler, [order(ann, 10, 2, expires=NOON + 32 * DAY)], NOON)[0][0], "expiry_invalid")
+    equal(L.place(s.handler, [order(ann, 101, 10)], NOON)[0][0], "insufficient_funds")
+    equal(L.place(s.handler, [order(ben, 501, 10)], NOON)[0][0], "limit_per_transfer")
+    equal(L.place(s.handler, [order(ann, 10, 2, expires=NOON)], NOON)[0][0], "expiry_invalid")
+    equal(L.place(s.handler, [order(ann, 10, 2, expires=NOON + 32 * DAY)], NOON)[0][0], "expiry_invalid")
     s.change(ben, sending_allowed=False)
-    equal(L.accept(s.handler, [order(ben, 1, 1)], NOON)[0][0], "receive_only")
+    equal(L.place(s.handler, [order(ben, 1, 1)], NOON)[0][0], "receive_only")
     q = order(ann, 10, 2, key="party")
-    first = L.accept(s.handler, [q], NOON)[0]
-    equal(L.accept(s.handler, [order(ann, 10, 2, nonce=q["nonce"])], NOON)[0][0], "approval_used")
-    equal(L.accept(s.handler, [q], NOON)[0][3:], first[3:])
-    s.worker.execute("SELECT prune_acceptance('2999-01-01', '2999-01-01', 1000000)")
-    equal(L.accept(s.handler, [q], NOON)[0][3:], first[3:])
-    equal(s.handler.execute("SELECT status, body FROM stored_answer(%s, %s, 'party')", [ann, DROP]).fetchone(), first[3:])
+    first = L.place(s.handler, [q], NOON)[0]
+    equal(L.place(s.handler, [order(ann, 10, 2, nonce=q["nonce"])], NOON)[0][0], "approval_used")
+    kept, again = L.stored(s.handler, ann, DROP, "party"), ("idempotent_replay", first.id, None, "accepted", None, None)
+    equal(L.place(s.handler, [q], NOON)[0], again)
+    s.worker.execute("SELECT prune_orders('2999-01-01', '2999-01-01', 1000000)")
+    equal(L.place(s.handler, [q], NOON)[0], again)
+    equal(L.stored(s.handler, ann, DROP, "party"), kept)
     equal(s.one("SELECT count(*) FROM money_drops WHERE creator_id = %s", ann), (1,))
 
 
@@ -57,7 +58,7 @@ def _(s):
 def _(s):
     (_, ann), (_, bob) = s.user(funds=1000), s.user()
     q = order(ann, 100, 5)
-    id = L.accept(s.handler, [q], NOON)[0][1]
+    id = L.place(s.handler, [q], NOON)[0][1]
     L.submit(s.worker, [id], NOON)
     s.settle(id, "failed")
     equal((s.wallet(ann), drop_state(s, q["target"]), s.spent(ann)), ((1000, 0), ("failed", "funding_failed"), (0, 0)))
@@ -70,7 +71,7 @@ def _(s):
 def _(s):
     _, ann = s.user(funds=1000)
     q = order(ann, 100, 5, expires=NOON + MINUTE)
-    id = L.accept(s.handler, [q], NOON)[0][1]
+    id = L.place(s.handler, [q], NOON)[0][1]
     L.submit(s.worker, [id], NOON)
     s.settle(id, "completed", now=NOON + 2 * MINUTE)
     equal(drop_state(s, q["target"]), ("ended", "expired"))
@@ -270,7 +271,7 @@ def _(s):
     def close(now=NOON): return s.one("SELECT close_products(%s, %s)", ann, now)[0]
     def forgettable(): return s.one("SELECT may_be_erased(%s)", ann)[0]
     (drop, _), pending = created(s, ann, 100, 3), order(ann, 100, 2)
-    id = L.accept(s.handler, [pending], NOON)[0][1]
+    id = L.place(s.handler, [pending], NOON)[0][1]
     L.submit(s.worker, [id], NOON)
     claimed = claim(s.handler, bob, drop)[1]
     s.change(ann, status="closed")

@@ -3,7 +3,7 @@
 The server comes from TRANSFA_TEST_POSTGRES_URL (a superuser's URL to any database of it). Databases made here are dropped
 when the program ends.
 """
-import atexit, datetime as dt, hashlib, os, pathlib, re, sys, time, uuid
+import atexit, collections, datetime as dt, hashlib, os, pathlib, re, sys, time, uuid
 
 try:
     import psycopg
@@ -11,9 +11,9 @@ except ImportError:
     sys.exit("these tests need psycopg: pip install 'psycopg[binary]'")
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MIGRATIONS = pathlib.Path(os.environ.get("TRANSFA_LEDGER_MIGRATIONS", ROOT / "Services/Transaction/Migrations"))
-# A mutation's ledger is made once or twice: its last steps are run, and no template is kept of them.
-MUTATED = "TRANSFA_LEDGER_MIGRATIONS" in os.environ
+# A mutation: the file of the repository that is broken, and where its broken text is. Its ledger is made once or twice:
+# its last steps are run, and no template is kept of them.
+BROKEN, _, BROKEN_TEXT = os.environ.get("TRANSFA_LEDGER_MUTATION", "").partition("=")
 ROLES = {"owner": "ledger_test_owner", "handler": "ledger_test_handler", "worker": "ledger_test_worker"}
 P2P = "POST /transactions/p2p"
 SOURCES = ("auth", "customer", "subscription")
@@ -41,18 +41,35 @@ def drop(database):
         c.execute(f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
 
 
+def parts():
+    """What makes a ledger, in order: files of Messaging and of the transaction service. Functions that tables need come
+    before the tables, all others after them, and rights last."""
+    bases = [ROOT / "Shared/Messaging", ROOT / "Services/Transaction"]
+    for base in bases:
+        yield from (file for file in [base / "Functions/tables.sql"] if file.exists())
+        yield from sorted((base / "Migrations").glob("*.sql"))
+    for base in bases:
+        others = [file for file in sorted((base / "Functions").glob("*.sql")) if file.stem not in ("tables", "rights")]
+        yield from (*others, base / "Functions/rights.sql")
+
+
 def chain():
-    """What makes a ledger, in order: names and the SQL of the migrations of Messaging and of the transaction service."""
-    shared = ROOT / "Shared/Messaging/Migrations"
-    files = sorted(shared.glob("*.sql")) + sorted(MIGRATIONS.glob("*.sql")) + sorted((shared / "Audit").glob("*.sql"))
-    steps = [(f.name, re.sub(r"\$\{(owner|handler|worker)\}", lambda m: ROLES[m[1]], f.read_text())) for f in files]
+    """The steps of a ledger: names and SQL. A broken function replaces the whole one, in a ledger that is made already;
+    anything else that is broken is broken from its step on."""
+    files = {str(file.relative_to(ROOT)): file.read_text() for file in parts()}
+    again = "/Functions/" in BROKEN and not BROKEN.endswith(("/rights.sql", "/tables.sql"))
+    steps = {name: text if name != BROKEN or again else pathlib.Path(BROKEN_TEXT).read_text() for name, text in files.items()}
     # Tests live on days of their own. Their limits are round numbers; tier 3 has none that matter.
-    return steps + [("tests", """
+    steps["tests"] = """
         CREATE TABLE outbox_other_days PARTITION OF outbox DEFAULT;
         DELETE FROM tier_limits;
         INSERT INTO tier_limits VALUES (0, '-infinity', 500, 4000, 9000, 6000), (1, '-infinity', 5000, 30000, 200000, 400000),
             (2, '-infinity', 1000000000, 1000000000000, 1000000000000, 90000),
-            (3, '-infinity', 1000000000000, 1000000000000, 1000000000000, NULL)""")]
+            (3, '-infinity', 1000000000000, 1000000000000, 1000000000000, NULL)"""
+    if again:
+        steps["mutation"] = pathlib.Path(BROKEN_TEXT).read_text()
+    return [(name, "SET LOCAL check_function_bodies = off;\n" * ("/Functions/" in name or name == "mutation")
+             + re.sub(r"\$\{(owner|handler|worker)\}", lambda m: ROLES[m[1]], text)) for name, text in steps.items()]
 
 
 def templates(steps):
@@ -67,7 +84,7 @@ def templates(steps):
 def create(prefix="ledger"):
     """A fresh database with all of the chain, copied from the newest template that fits. Returns its name."""
     steps = chain()
-    if not MUTATED:
+    if not BROKEN:
         keep_template(steps)
     name = f"{prefix}_{os.getpid()}_{len(_made)}_{uuid.uuid4().hex[:6]}"
     _made.append(name)
@@ -175,8 +192,10 @@ FIELDS = ("id", "sender", "recipient", "amount", "description", "route", "key", 
           "created", "rerouted", "slot", "correlation", "traceparent", "type", "target", "details")
 TYPES = ("uuid", "uuid", "text", "bigint", "text", "text", "text", "bytea", "uuid", "uuid", "uuid", "uuid", "uuid", "uuid", "text",
          "text", "uuid", "text")
-ACCEPT = ("SELECT outcome, transaction_id, route, status, body FROM accept_payments("
-          + ", ".join(f"%s::{t}[]" for t in TYPES) + ", %s) ORDER BY ord")
+PLACE = ("SELECT code, is_replay, transaction_id, route, fee, duty, placed_at FROM place_orders("
+         + ", ".join(f"%s::{t}[]" for t in TYPES) + ", %s) ORDER BY ord")
+STORED = ("request_hash", "code", "transaction_id", "type", "route", "amount", "fee", "duty", "recipient_username",
+          "beneficiary_id", "placed_at", "money_drop_id", "amount_per_claim", "slots", "password_required", "expires_at", "link")
 
 
 def request(sender, recipient, amount, key=None, **more):
@@ -188,9 +207,27 @@ def request(sender, recipient, amount, key=None, **more):
     return q | more
 
 
-def accept(c, batch, now=None):
-    """As handler. Rows (outcome, transaction id, route, status, body) in the order of the batch."""
-    return c.execute(ACCEPT, [[q[f] for q in batch] for f in FIELDS] + [now]).fetchall()
+# How an order was answered: the outcome, which for a repeated order is idempotent_replay, and the code that it has then;
+# route, fee and duty of one that was accepted by this very call.
+Placed = collections.namedtuple("Placed", "outcome id route code fee duty")
+
+
+def place(c, batch, now=None):
+    """As handler. How each order of the batch was answered, in their order."""
+    rows = c.execute(PLACE, [[q[f] for q in batch] for f in FIELDS] + [now]).fetchall()
+    return [_placed(*row) for row in rows]
+
+
+def _placed(code, is_replay, id, route, fee, duty, at):
+    if is_replay:
+        return Placed("idempotent_replay", id, None, code, None, None)
+    return Placed(code, id, route, code, fee, duty) if code == "accepted" else Placed(code, None, None, code, None, None)
+
+
+def stored(c, user, route, key):
+    """As handler. What stands under a key, by name; None when nothing does."""
+    row = c.execute(f"SELECT {', '.join(STORED)} FROM stored_order(%s, %s, %s)", [user, route, key]).fetchone()
+    return row and dict(zip(STORED, row))
 
 
 def settle(c, items, now=None):

@@ -5,20 +5,18 @@ that is wrong in both places would have to be wrong in two different languages i
 """
 import datetime as dt
 
+import ledger as L
+
 LAGOS = dt.timezone(dt.timedelta(hours=1))
 OPEN = ("accepted", "submitted", "unknown")
 SYSTEM = dict(provider_clearing=16, fees=32, stamp_duty=48, receivable=80, suspense=96)
-STATUS = dict(accepted=202, sender_unknown=403, sender_restricted=403, receive_only=403, approval_used=403, device_unknown=403,
-              device_revoked=403, recipient_unknown=404)
+# Refusals that the same request does not get again: somebody may have changed what they are about.
+FORGOTTEN = ("sender_unknown", "sender_restricted", "receive_only", "approval_used", "device_unknown", "device_revoked")
 FIRST = dt.date(2000, 1, 1)
 
 
 def system(kind, id):
     return SYSTEM[kind] + (id.bytes[15] & 15)
-
-
-def moment(now):
-    return now.astimezone(dt.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.") + f"{now.microsecond // 1000:03d}Z"
 
 
 class Model:
@@ -36,7 +34,7 @@ class Model:
 
     # Acceptance
 
-    def accept_batch(self, batch, now):
+    def place(self, batch, now):
         seen, answers = {}, []
         for q in batch:
             if q["sender"] not in self.users:
@@ -47,11 +45,11 @@ class Model:
             if known and known[0] != q["hash"]:
                 answers.append(refused("idempotency_key_reused"))
             elif known:
-                answers.append(("idempotent_replay", None, None, *known[1:]))
+                answers.append(L.Placed("idempotent_replay", known[2], None, known[1], None, None))
             else:
                 answer = self.decide(q, now)
-                seen[key] = (q["hash"], *answer[3:])
-                if answer[3] != 403:
+                seen[key] = (q["hash"], answer.code, answer.id)
+                if answer.code not in FORGOTTEN:
                     self.keys[key] = seen[key]
                 answers.append(answer)
         return answers
@@ -113,7 +111,7 @@ class Model:
             route=route, reason=reason, bank=bank["id"] if external else None,
             destination=bank["counterparty"] if external else to["account"], source=sender["account"], slot=None,
             counted=counted, day=today[0], month=this_month[0], device=device, capped=capped, hold="active", created=now,
-            failure=None, sequence=0, history=["accepted"], description=q["description"])
+            failure=None, sequence=0, history=["accepted"], description=q["description"], first=(route, fee, duty))
         self.tell(t, "transaction.created", q["created"])
         if reason == "free_slot":
             if slots[0] < month: slots[0:2] = [month, 0]
@@ -122,9 +120,7 @@ class Model:
             self.tell_slot(t, "external_slot.taken", slots[1], q["slot"])
         if reason == "no_slot":
             self.tell(t, "transfer.rerouted.internal", q["rerouted"], reason="no_slot")
-        body = ('{"transaction_id":"%s","status":"accepted","route":"%s","amount":%d,"fee":%d,"duty":%d,"recipient_username":"%s",'
-                '"created_at":"%s"}' % (q["id"], route, amount, fee, duty, q["recipient"], moment(now)))
-        return ("accepted", q["id"], route, 202, body)
+        return L.Placed("accepted", q["id"], route, "accepted", fee, duty)
 
     def capped_device(self, sender, device, now):
         """The device whose first day limits the payment: the approving one, or for a PIN the newest that is not revoked."""
@@ -333,4 +329,4 @@ MOVES = {(state, outcome): outcome for state in ("submitted", "unknown") for out
 
 
 def refused(code):
-    return (code, None, None, STATUS.get(code, 422), None)     # the words of a refusal are not the model's business
+    return L.Placed(code, None, None, code, None, None)

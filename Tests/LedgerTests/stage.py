@@ -30,7 +30,7 @@ class Stage:
         return name, L.add_user(self.worker, name, **more)
 
     def pay(self, sender, to, amount, now=NOON, **more):
-        return L.accept(self.handler, [L.request(sender, to, amount, **more)], now)[0]
+        return L.place(self.handler, [L.request(sender, to, amount, **more)], now)[0]
 
     def paid(self, sender, to, amount, now=NOON, **more):
         answer = self.pay(sender, to, amount, now, **more)

@@ -34,13 +34,13 @@ struct UpkeepTests {
         }
     }
 
-    @Test("nonces go after a day and stored answers after thirty, not before")
+    @Test("nonces go after a day and refusals after thirty, not before")
     func prune() async throws {
         try await withTransaction { world in
             try await world.funds("ada-account", 1000, "p-1")
-            try await world.pays("bayo", 100)
+            #expect(try await world.orders("bayo", 5000).outcome == .refused("insufficient_funds"))
             let nonces = "SELECT count(*) FROM approval_nonces"
-            let keys = "SELECT count(*) FROM idempotency_keys"
+            let keys = "SELECT count(*) FROM refused_orders"
             for (hours, left) in [(23, [1, 1]), (2, [0, 1]), (30 * 24 - 26, [0, 1]), (2, [0, 0])] {
                 try await world.passes(.seconds(hours * 3600))
                 try await world.runs { try await LedgerUpkeep().prune(in: $0) }
@@ -54,7 +54,7 @@ struct UpkeepTests {
     func scheduled() async throws {
         try await withTransaction { world in
             let names = [
-                "prune_acceptance", "fail_unsent", "weigh_banks", "note_signals", "sweep_money_drops",
+                "prune_orders", "fail_unsent", "weigh_banks", "note_signals", "sweep_money_drops",
                 "expire_payment_requests", "reconcile", "continue_recovery",
             ]
             let store = ReconciliationStore(client: world.work.client, poolAccount: "pool")

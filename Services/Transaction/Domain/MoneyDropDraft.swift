@@ -94,7 +94,7 @@ struct NewMoneyDrop: Sendable {
         let quote: QuoteTerms?
     }
 
-    /// What `money_drop_of()` reads.
+    /// What `order_facts()` reads.
     func details(quote: QuoteTerms?) throws -> String {
         let details = Details(
             amountPerClaim: self.draft.amountPerClaim.kobo,

@@ -68,7 +68,7 @@ enum Order: Sendable {
     }
 }
 
-/// Details of orders as `accept_payments()` reads them.
+/// Details of orders as `order_facts()` reads them.
 ///
 /// An order without them would be another one: it may cost what it likes.
 enum OrderDetails {

@@ -35,7 +35,7 @@ extension QuoteTerms: Encodable {
         case expiresAt
     }
 
-    /// As `accept_payments()` reads it, with the keys of its encoder's strategy.
+    /// As `order_facts()` reads it, with the keys of its encoder's strategy.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(self.cost, forKey: .cost)

@@ -105,10 +105,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit =
         WHERE c.incoming <> coalesce(t.total, 0)
 
     -- Idempotency, provider, states
-    UNION ALL SELECT 'I10 an accepted answer has its transaction', k.user_id || ' ' || k.key
-        FROM idempotency_keys k LEFT JOIN transactions t
-            ON t.request_key = request_key(k.user_id, k.route, k.key)
-        WHERE k.status = 202 AND k.body LIKE '{"transaction_id":%' AND t.id IS NULL
+    UNION ALL SELECT 'I10 what was refused was not accepted too', k.user_id || ' ' || k.key
+        FROM refused_orders k JOIN transactions t ON t.request_key = request_key(k.user_id, k.route, k.key)
     UNION ALL SELECT 'I11 what left has its provider call, what was never sent has none', t.id::text
         FROM transactions t LEFT JOIN provider_calls c ON c.reference = t.reference AND c.attempt = 1
         WHERE t.type <> 'inbound' AND (t.submitted_at IS NOT NULL) <> (c.reference IS NOT NULL)

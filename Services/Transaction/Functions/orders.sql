@@ -1,550 +1,478 @@
--- Acceptance of payments, a batch per call.
+-- Orders: what people ask, decided a batch per call.
 --
--- accept_payments() is called by the HTTP side with verified user ids and answers every request of the batch by itself,
--- as if the requests had come one after the other. It works in four steps, each a statement (or loop) of its own:
---   1. lock the senders' balances, sorted           everything a sender owns is safe from here on
---   2. lock the recipients' counters, sorted        only those whose free slots or ceiling this batch may touch
---   3. read all facts at once, then decide one request after the other in memory
---   4. write what was decided
--- Steps 1 and 2 are not merged with step 3: a READ COMMITTED statement sees the database as it was when the statement
--- began, so one that locks and sums at once would decide from what was true before it waited for the lock.
-
--- A digest, and not an index over three columns: beside transactions_sent the planner would take either of the two, and
--- then read a sender's whole history to find one key.
-CREATE OR REPLACE FUNCTION request_key(sender uuid, api_route text, key text) RETURNS bytea LANGUAGE sql STABLE AS $$
-    SELECT sha256(convert_to(sender || E'\n' || api_route || E'\n' || key, 'UTF8'))
-$$;
-
-CREATE OR REPLACE FUNCTION accept_payments(
-    p_ids uuid[], p_senders uuid[], p_recipients text[], p_amounts bigint[], p_descriptions text[],
-    p_routes text[], p_keys text[], p_hashes bytea[], p_nonces uuid[], p_devices uuid[],
-    p_created_events uuid[], p_rerouted_events uuid[], p_slot_events uuid[],
-    p_correlations uuid[], p_traceparents text[],
-    p_types text[],                                      -- p2p, self_transfer, money_drop
-    p_targets uuid[],                                    -- the payment request or null, the beneficiary, the new drop
-    p_details text[],                                    -- of a drop, as JSON: see money_drop_of()
-    p_now timestamptz DEFAULT NULL                       -- tests only; otherwise the database's clock
-) RETURNS TABLE (ord integer, outcome text, transaction_id uuid, route text, status integer, body text)
-LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = public, pg_temp
+-- place_orders() answers every order of its batch by itself, as if they had come one after the other:
+--   1. lock_order_parties()  locks the senders' balances and the recipients' counters, sorted: everything that limits
+--                            an order is safe from here on
+--   2. order_facts()         reads all facts at once, in a statement of its own: a READ COMMITTED statement sees the
+--                            database as it was when it began, so one that locks and sums at once would decide from
+--                            what was true before it waited
+--   3. order_refusal()       decides one order after the other, from its facts less what the earlier ones took
+--   4. write_...()           write what was decided
+--
+-- From sender_restricted on the approval's nonce is spent, whatever the answer: a refused approval must not be played
+-- again when money arrives. The clock is read after the locks: waiting would date it back. A repeated order has the
+-- code that it had; what was accepted is read from its transfer, see stored_order().
+CREATE OR REPLACE FUNCTION place_orders(
+    p_ids uuid[], p_senders uuid[], p_recipients text[], p_amounts bigint[], p_descriptions text[], p_routes text[],
+    p_keys text[], p_hashes bytea[], p_nonces uuid[], p_devices uuid[], p_created_events uuid[],
+    p_rerouted_events uuid[], p_slot_events uuid[], p_correlations uuid[], p_traceparents text[], p_types text[],
+    p_targets uuid[], p_details text[], p_now timestamptz DEFAULT NULL -- tests only; otherwise the database's clock
+) RETURNS TABLE (ord integer, code text, is_replay boolean, transaction_id uuid, route text, fee bigint, duty bigint,
+    placed_at timestamptz) LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan                 -- plans made while the tables are empty would scan them,
-SET enable_seqscan = off                                 -- and stay in use as they grow
-SET jit = off
-AS $$
-#variable_conflict use_column
+SET enable_seqscan = off SET jit = off AS $$             -- and stay in use as they grow
 DECLARE
-    n           constant integer := cardinality(p_ids);
-    v_now       timestamptz := coalesce(p_now, transfa_now());
-    v_day       date;
-    v_month     date := month_of(lagos_day(v_now));
-    v_moment    text;
-    v_locked    uuid[];
-    i           integer;
-    r           record;
-    t           transactions;
-    d           money_drops;
-    v_code      text;
-    v_slots     integer;
-    -- What this batch has used up so far, at the position of the first request with the same sender, nonce and so on.
-    v_spent     bigint[] := array_fill(0::bigint, ARRAY[n]);
-    v_held      bigint[] := array_fill(0::bigint, ARRAY[n]);
-    v_on_device bigint[] := array_fill(0::bigint, ARRAY[n]);
-    v_incoming  bigint[] := array_fill(0::bigint, ARRAY[n]);
-    v_slots_now integer[] := array_fill(0, ARRAY[n]);
-    v_burnt     boolean[] := array_fill(false, ARRAY[n]);
-    v_requested boolean[] := array_fill(false, ARRAY[n]);
-    v_young     bigint[] := array_fill(0::bigint, ARRAY[n]);
-    v_pays_requests boolean := false;
-    v_statuses  integer[] := array_fill(0, ARRAY[n]);
-    v_bodies    text[] := array_fill(''::text, ARRAY[n]);
-    -- What step 4 writes.
-    w_accepted  transactions[] := '{}';
-    w_drops     money_drops[] := '{}';
-    w_events    outbox[] := '{}';
-    w_keys      integer[] := '{}';
-    w_nonces    integer[] := '{}';
-    e           outbox;
+    v_locked constant uuid[] := lock_order_parties(p_senders, p_recipients, p_targets, p_now);
+    v_now constant timestamptz := coalesce(p_now, transfa_now());
+    f order_facts;
+    v_spent order_facts[] := '{}';                       -- the orders that spend their approval
+    v_codes text[] := '{}';
+    -- What this batch has taken so far, at the position of the first order with the same sender, recipient and so on.
+    v_none constant bigint[] := array_fill(0::bigint, ARRAY[cardinality(p_ids)]);
+    v_sent bigint[] := v_none;
+    v_held bigint[] := v_none;
+    v_withdrawn bigint[] := v_none;
+    v_on_device bigint[] := v_none;
+    v_incoming bigint[] := v_none;
+    v_slots bigint[] := v_none;
+    v_requests bigint[] := v_none;
+    v_nonces bigint[] := v_none;
 BEGIN
-    IF n = 0 THEN RETURN; END IF;
+    FOR f IN SELECT * FROM order_facts(p_ids, p_senders, p_recipients, p_amounts, p_descriptions, p_routes, p_keys,
+        p_hashes, p_nonces, p_devices, p_created_events, p_rerouted_events, p_slot_events, p_correlations,
+        p_traceparents, p_types, p_targets, p_details, v_locked, v_now)
+    LOOP
+        IF f.ord > 1 THEN
+            f.nonce_used := f.nonce_used OR v_nonces[f.at_nonce] > 0;
+            f.day_left := f.day_left - v_sent[f.at_sender];
+            f.month_left := f.month_left - v_sent[f.at_sender];
+            f.available := f.available - v_held[f.at_sender];
+            f.own_left := f.own_left - v_withdrawn[f.at_sender];
+            f.device_left := f.device_left - v_on_device[f.at_device];
+            f.recipient_left := f.recipient_left - v_incoming[f.at_recipient];
+            f.slots_used := f.slots_used + v_slots[f.at_recipient];
+            f.slot_events := f.slot_events + v_slots[f.at_recipient];
+            IF v_requests[f.at_target] > 0 THEN f.request_state := 'processing'; END IF;
+        END IF;
+        f.route_reason := order_route_reason(f);
+        f.route := route_of(f.route_reason);
+        f.fee := CASE f.route WHEN 'external' THEN f.external_fee ELSE f.internal_fee END;
+        f.duty := CASE f.route WHEN 'external' THEN f.external_duty ELSE f.internal_duty END;
+        f.code := coalesce(order_refusal(f), 'accepted');
 
-    -- Step 1: the senders.
+        IF f.code = 'accepted' THEN
+            v_sent[f.at_sender] := v_sent[f.at_sender] + f.amount;
+            v_held[f.at_sender] := v_held[f.at_sender] + f.amount + f.fee + f.duty;
+            v_on_device[f.at_device] := v_on_device[f.at_device] + f.amount;
+            IF f.own_left IS NOT NULL THEN v_withdrawn[f.at_sender] := v_withdrawn[f.at_sender] + f.amount; END IF;
+            IF f.route = 'internal' THEN v_incoming[f.at_recipient] := v_incoming[f.at_recipient] + f.amount; END IF;
+            v_slots[f.at_recipient] := v_slots[f.at_recipient] + (f.route_reason = 'free_slot')::integer;
+            v_requests[f.at_target] := v_requests[f.at_target] + coalesce((NOT f.request_multiple)::integer, 0);
+        END IF;
+        is_replay := f.code = 'idempotent_replay';
+        code := CASE WHEN NOT is_replay THEN f.code WHEN f.stored_transfer IS NOT NULL THEN 'accepted'
+            ELSE coalesce(f.stored_code, v_codes[f.at_key]) END;
+        v_codes := v_codes || code;
+        IF spends_approval(f.code) THEN
+            v_nonces[f.at_nonce] := 1;
+            v_spent := v_spent || f;
+        END IF;
+        transaction_id := CASE WHEN code = 'accepted' THEN coalesce(f.stored_transfer, p_ids[f.at_key]) END;
+        ord := f.ord; route := f.route; fee := f.fee; duty := f.duty; placed_at := v_now;
+        RETURN NEXT;
+    END LOOP;
+    PERFORM write_orders(v_spent, v_now);
+END $$;
+
+-- Locks what limits the orders of a batch, each kind sorted and in a statement of its own; returns the recipients whose
+-- counters are locked. Those are the recipients that may take a free slot, and those whose wallet has a ceiling and may
+-- get the money: paid recipients, and popular ones whose slots have gone and who have no ceiling, are only read, and
+-- nobody waits for them. A request has one payer, whoever comes first.
+CREATE OR REPLACE FUNCTION lock_order_parties(p_senders uuid[], p_recipients text[], p_targets uuid[],
+    p_now timestamptz) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+    v_now constant timestamptz := coalesce(p_now, transfa_now());
+    v_locked uuid[];
+BEGIN
     PERFORM 1 FROM users u JOIN balances b ON b.account_id = u.wallet_id
     WHERE u.id = ANY (p_senders) ORDER BY b.account_id FOR NO KEY UPDATE OF b;
 
-    -- Step 2: the recipients that may take a free slot, and those whose wallet has a ceiling and may get the money.
-    -- Paid recipients, and popular ones whose slots have gone and who have no ceiling, are only read: nobody waits
-    -- for them.
     SELECT array_agg(x.user_id) INTO v_locked FROM (
         SELECT f.user_id FROM recipient_facts(v_now) f JOIN receiving_counters c ON c.user_id = f.user_id
         WHERE f.username COLLATE "C" = ANY (p_recipients)
-          AND (f.maximum_balance IS NOT NULL AND (f.external_bar IS NOT NULL OR NOT f.plan_active)
-               OR f.external_bar IS NULL AND NOT f.plan_active
-                  AND (c.month < v_month OR c.slots_used + c.slots_adjusted < free_slot_allowance()))
+          AND (f.maximum_balance IS NOT NULL AND (f.external_refusal IS NOT NULL OR NOT f.plan_active)
+               OR f.external_refusal IS NULL AND NOT f.plan_active
+                  AND (c.month < month_of(lagos_day(v_now))
+                       OR c.slots_used + c.slots_adjusted < free_slot_allowance()))
         ORDER BY c.user_id FOR NO KEY UPDATE OF c
     ) x;
 
-    -- The requests that are to be paid: one payer each, whoever comes first.
     IF array_remove(p_targets, NULL) <> '{}' THEN
         PERFORM 1 FROM payment_requests x WHERE x.id = ANY (p_targets) ORDER BY x.id FOR NO KEY UPDATE;
     END IF;
+    RETURN v_locked;
+END $$;
 
-    v_now := coalesce(p_now, transfa_now());
-    v_day := lagos_day(v_now);
-    v_month := month_of(v_day);
-    v_moment := moment_text(v_now);
-
-    -- Step 3: facts and decisions.
-    FOR r IN
-        SELECT q.*,
-            s.id AS known_sender, s.wallet_id, s.provider_account AS source_account, s.sending_allowed,
-            b.posted - b.held AS available,
-            s.status <> 'active' OR s.debits_blocked OR b.debits_blocked AS restricted,
-            coalesce(k.request_hash, o.request_hash) AS stored_hash, k.status AS stored_status, k.body AS stored_body,
-            o.id AS old_id,
-            an.nonce IS NOT NULL AS nonce_used,
-            d.id AS known_device, d.revoked_at, min(q.ord) OVER (PARTITION BY d.id) AS at_device,
-            CASE WHEN d.activated_at > v_now - dc.lasting THEN dc.cap - d.first_day_total END AS device_left,
-            least(coalesce(l.per_transfer, 0), ul.per_transfer) AS per_transfer,
-            least(coalesce(l.per_day, 0), ul.per_day)
-                - CASE WHEN sp.day < v_day THEN 0 ELSE sp.day_total END AS day_left,
-            least(coalesce(l.per_month, 0), ul.per_month)
-                - CASE WHEN sp.month < v_month THEN 0 ELSE sp.month_total END AS month_left,
-            greatest(sp.day, v_day) AS spent_day, greatest(sp.month, v_month) AS spent_month,
-            f.user_id AS recipient_id, f.wallet_id AS recipient_wallet, f.provider_account AS recipient_account,
-            f.unavailable OR EXISTS (SELECT 1 FROM blocks y WHERE y.user_id = f.user_id AND y.blocked_id = q.sender_id
-                AND y.is_active) AS unavailable, f.external_bar, f.beneficiary_id, f.counterparty_id, f.plan_active, f.maximum_balance,
-            f.user_id = ANY (v_locked) AS recipient_locked,
-            greatest(c.month, v_month) AS slot_month, c.event_sequence,
-            CASE WHEN c.month < v_month THEN 0 ELSE c.slots_used + c.slots_adjusted END AS slots_used,
-            rb.posted + c.incoming AS recipient_total,
-            coalesce(fe.fee, 0) AS external_fee, coalesce(fe.duty, 0) AS external_duty,
-            coalesce(fi.fee, 0) AS internal_fee, coalesce(fi.duty, 0) AS internal_duty,
-            own.id AS own_bank, own.verified AND own.deleted_at IS NULL AND own.counterparty_id IS NOT NULL AS own_verified,
-            own.counterparty_id AS own_counterparty,
-            CASE WHEN own.added_at > v_now - bc.lasting THEN bc.cap - sent_to_new_accounts(q.sender_id, v_now - bc.lasting) END AS own_left,
-            NOT own.is_default AND NOT coalesce(s.active_until > v_now, false) AS own_idle,
-            pr.id AS request_id, pr.owner_id AS request_owner, pr.payer_id AS request_payer, pr.state AS request_state,
-            pr.amount AS request_amount, pr.multiple AS request_multiple, pr.expires_at AS request_expires_at,
-            (q.details::jsonb->>'expires_at')::timestamptz AS drop_expires_at,
-            (q.details::jsonb->'quote'->>'expires_at')::timestamptz AS quote_expires_at,
-            (q.details::jsonb->'quote'->>'cost')::bigint AS quote_cost
-        FROM (
-            SELECT x.*,
-                min(x.ord) OVER (PARTITION BY x.sender_id) AS at_sender,
-                min(x.ord) OVER (PARTITION BY x.sender_id, x.api_route, x.key) AS at_key,
-                min(x.ord) OVER (PARTITION BY x.sender_id, x.nonce) AS at_nonce,
-                min(x.ord) OVER (PARTITION BY x.recipient) AS at_recipient,
-                min(x.ord) OVER (PARTITION BY x.target) AS at_target
-            FROM unnest(p_ids, p_senders, p_recipients, p_amounts, p_routes, p_keys, p_hashes, p_nonces, p_devices,
-                     p_types, p_targets, p_details)
-                 WITH ORDINALITY AS x(id, sender_id, recipient, amount, api_route, key, hash, nonce, device_id,
-                     type, target, details, ord)
-        ) q
-        LEFT JOIN users s ON s.id = q.sender_id
-        LEFT JOIN balances b ON b.account_id = s.wallet_id
-        LEFT JOIN spending_counters sp ON sp.user_id = s.id
-        LEFT JOIN user_limits ul ON ul.user_id = s.id
-        LEFT JOIN LATERAL limits_of(s.tier, v_now) l ON true
-        LEFT JOIN LATERAL device_to_cap(q.sender_id, q.device_id) d ON true
-        LEFT JOIN LATERAL (SELECT * FROM device_caps x WHERE x.valid_from <= v_now
-            ORDER BY x.valid_from DESC LIMIT 1) dc ON true
-        -- LATERAL with LIMIT keeps every column an index condition; plain joins were planned with the user alone and
-        -- read the user's whole history for each request.
-        LEFT JOIN LATERAL (SELECT * FROM idempotency_keys x
-            WHERE x.user_id = q.sender_id AND x.route = q.api_route AND x.key = q.key LIMIT 1) k ON true
-        LEFT JOIN LATERAL (SELECT * FROM transactions x
-            WHERE x.request_key = request_key(q.sender_id, q.api_route, q.key)) o ON true
-        LEFT JOIN LATERAL (SELECT * FROM approval_nonces x
-            WHERE x.user_id = q.sender_id AND x.nonce = q.nonce LIMIT 1) an ON true
-        LEFT JOIN recipient_facts(v_now) f ON f.username COLLATE "C" = q.recipient
-        LEFT JOIN receiving_counters c ON c.user_id = f.user_id
-        LEFT JOIN balances rb ON rb.account_id = f.wallet_id
-        LEFT JOIN LATERAL fee_for(q.type, 'external', q.amount, v_now) fe ON true
-        LEFT JOIN LATERAL fee_for(q.type, 'internal', q.amount, v_now) fi ON true
-        LEFT JOIN LATERAL (SELECT * FROM beneficiaries x
-            WHERE x.id = q.target AND x.user_id = q.sender_id AND q.type = 'self_transfer') own ON true
-        LEFT JOIN LATERAL (SELECT * FROM payment_requests x WHERE x.id = q.target AND q.type = 'p2p') pr ON true
-        LEFT JOIN LATERAL (SELECT * FROM beneficiary_caps x WHERE q.type = 'self_transfer' AND x.valid_from <= v_now
-            ORDER BY x.valid_from DESC LIMIT 1) bc ON true
-        ORDER BY q.ord
-    LOOP
-        i := r.ord;
-        t := NULL;
-
+-- Why an order is refused; null when it is accepted. The first rule that applies answers.
+CREATE OR REPLACE FUNCTION order_refusal(f order_facts) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT CASE
         -- Who asks, and is it the first time?
-        IF r.known_sender IS NULL THEN
-            v_code := 'sender_unknown';
-        ELSIF coalesce(r.stored_hash, p_hashes[r.at_key]) <> r.hash THEN
-            v_code := 'idempotency_key_reused';
-        ELSIF r.stored_hash IS NOT NULL OR r.at_key < i THEN
-            v_code := 'idempotent_replay';
+        WHEN f.known_sender IS NULL THEN 'sender_unknown'
+        WHEN coalesce(f.stored_hash, f.first_hash) <> f.hash THEN 'idempotency_key_reused'
+        WHEN f.stored_hash IS NOT NULL OR f.at_key < f.ord THEN 'idempotent_replay'
 
         -- May they?
-        ELSIF recovery_is_open() THEN
-            v_code := 'recovering';
-        ELSIF r.restricted THEN
-            v_code := 'sender_restricted';
-        ELSIF NOT r.sending_allowed AND r.type <> 'self_transfer' THEN
-            v_code := 'receive_only';
-        ELSIF r.nonce_used OR v_burnt[r.at_nonce] THEN
-            v_code := 'approval_used';
-        ELSIF r.device_id IS NOT NULL AND r.known_device IS NULL THEN
-            v_code := 'device_unknown';
-        ELSIF r.revoked_at IS NOT NULL THEN
-            v_code := 'device_revoked';
+        WHEN f.recovering THEN 'recovering'
+        WHEN f.restricted THEN 'sender_restricted'
+        WHEN NOT f.sending_allowed AND f.type <> 'self_transfer' THEN 'receive_only'
+        WHEN f.nonce_used THEN 'approval_used'
+        WHEN f.device_id IS NOT NULL AND f.known_device IS NULL THEN 'device_unknown'
+        WHEN f.device_revoked THEN 'device_revoked'
 
-        -- Does the payment make sense, and does it keep to the sender's limits?
-        ELSIF r.amount <= 0 THEN
-            v_code := 'amount_invalid';
-        ELSIF r.type = 'p2p' AND r.recipient_id IS NULL THEN
-            v_code := 'recipient_unknown';
-        ELSIF r.recipient_id = r.sender_id THEN
-            v_code := 'recipient_self';
-        ELSIF r.unavailable THEN
-            v_code := 'recipient_unavailable';
-        ELSIF r.type = 'p2p' AND r.recipient_account IS NULL THEN
-            v_code := 'recipient_not_ready';
+        -- Is there somebody to pay?
+        WHEN f.amount <= 0 THEN 'amount_invalid'
+        WHEN f.type = 'p2p' AND f.recipient_id IS NULL THEN 'recipient_unknown'
+        WHEN f.recipient_id = f.sender_id THEN 'recipient_self'
+        WHEN f.unavailable THEN 'recipient_unavailable'
+        WHEN f.type = 'p2p' AND f.recipient_account IS NULL THEN 'recipient_not_ready'
 
         -- Is there still something to pay, an account to withdraw to, a time to claim in?
-        ELSIF r.type = 'p2p' AND r.target IS NOT NULL
-              AND (r.request_id IS NULL OR r.request_payer <> r.sender_id OR r.request_state = 'cancelled') THEN
-            v_code := 'request_unknown';
-        ELSIF r.request_owner <> r.recipient_id THEN
-            v_code := 'request_mismatch';
-        ELSIF r.request_state = 'processing' OR r.request_id IS NOT NULL AND NOT r.request_multiple AND v_requested[r.at_target] THEN
-            v_code := 'request_in_payment';
-        ELSIF r.request_state = 'fulfilled' THEN
-            v_code := 'request_paid';
-        ELSIF r.request_state = 'expired' OR r.request_state = 'open' AND r.request_expires_at <= v_now THEN
-            v_code := 'request_expired';
-        ELSIF r.request_state <> 'open' THEN
-            v_code := 'request_declined';
-        ELSIF r.request_amount <> r.amount THEN
-            v_code := 'request_amount';
-        ELSIF r.type = 'self_transfer' AND r.own_bank IS NULL THEN
-            v_code := 'beneficiary_unknown';
-        ELSIF r.type = 'self_transfer' AND NOT r.own_verified THEN
-            v_code := 'beneficiary_not_verified';
-        ELSIF r.own_idle THEN
-            v_code := 'beneficiary_not_in_plan';
-        ELSIF r.drop_expires_at <= v_now OR r.drop_expires_at > v_now + interval '31 days' THEN
-            v_code := 'expiry_invalid';
-        ELSIF r.quote_expires_at <= v_now THEN
-            v_code := 'quote_expired';
-        ELSIF r.amount > r.per_transfer THEN
-            v_code := 'limit_per_transfer';
-        ELSIF r.amount > r.day_left - v_spent[r.at_sender] THEN
-            v_code := 'limit_per_day';
-        ELSIF r.amount > r.month_left - v_spent[r.at_sender] THEN
-            v_code := 'limit_per_month';
-        ELSIF r.amount > r.device_left - v_on_device[r.at_device] THEN
-            v_code := 'limit_new_device';
-        ELSIF r.amount > r.own_left - v_young[r.at_sender] THEN
-            v_code := 'limit_new_beneficiary';
-        ELSE
-            -- Which way would it go, and what does that cost?
-            v_slots := r.slots_used + v_slots_now[r.at_recipient];
-            t.route_reason := CASE
-                WHEN r.type <> 'p2p' THEN r.type
-                WHEN r.external_bar IS NOT NULL THEN r.external_bar
-                WHEN r.plan_active THEN 'plan'
-                WHEN r.recipient_locked AND v_slots < free_slot_allowance() THEN 'free_slot'
-                ELSE 'no_slot' END;
-            IF t.route_reason IN ('plan', 'free_slot', 'self_transfer') THEN
-                t.route := 'external'; t.fee := r.external_fee; t.duty := r.external_duty;
-            ELSE
-                t.route := 'internal'; t.fee := r.internal_fee; t.duty := r.internal_duty;
-            END IF;
-            t.incoming_counted := r.type = 'p2p' AND t.route = 'internal' AND r.maximum_balance IS NOT NULL;
+        WHEN f.type = 'p2p' AND f.target IS NOT NULL
+            AND (f.request_id IS NULL OR f.request_payer <> f.sender_id OR f.request_state = 'cancelled')
+            THEN 'request_unknown'
+        WHEN f.request_owner <> f.recipient_id THEN 'request_mismatch'
+        WHEN f.request_state = 'processing' THEN 'request_in_payment'
+        WHEN f.request_state = 'fulfilled' THEN 'request_paid'
+        WHEN f.request_state = 'expired' OR f.request_state = 'open' AND f.request_expires_at <= f.now
+            THEN 'request_expired'
+        WHEN f.request_state <> 'open' THEN 'request_declined'
+        WHEN f.request_amount <> f.amount THEN 'request_amount'
+        WHEN f.type = 'self_transfer' AND f.own_bank IS NULL THEN 'beneficiary_unknown'
+        WHEN f.type = 'self_transfer' AND NOT f.own_verified THEN 'beneficiary_not_verified'
+        WHEN f.own_idle THEN 'beneficiary_not_in_plan'
+        WHEN f.drop_expires_at <= f.now OR f.drop_expires_at > f.now + interval '31 days' THEN 'expiry_invalid'
+        WHEN f.quote_expires_at <= f.now THEN 'quote_expired'
 
-            -- The read model changed between steps 2 and 3. The caller repeats the batch.
-            IF t.incoming_counted AND r.recipient_locked IS NOT TRUE THEN
-                RAISE EXCEPTION 'a recipient changed while its counters were locked'
-                    USING ERRCODE = 'serialization_failure';
-            END IF;
+        -- Does it keep to the limits, and is the money there?
+        WHEN f.amount > f.per_transfer THEN 'limit_per_transfer'
+        WHEN f.amount > f.day_left THEN 'limit_per_day'
+        WHEN f.amount > f.month_left THEN 'limit_per_month'
+        WHEN f.amount > f.device_left THEN 'limit_new_device'
+        WHEN f.amount > f.own_left THEN 'limit_new_beneficiary'
+        WHEN f.route = 'internal' AND f.amount > f.recipient_left THEN 'recipient_limit'
+        WHEN f.fee + f.duty > f.quote_cost THEN 'quote_changed'
+        WHEN f.amount + f.fee + f.duty > f.available THEN 'insufficient_funds'
+        END
+$$;
 
-            IF t.incoming_counted
-               AND r.amount > r.maximum_balance - r.recipient_total - v_incoming[r.at_recipient] THEN
-                v_code := 'recipient_limit';
-            ELSIF t.fee + t.duty > r.quote_cost THEN
-                v_code := 'quote_changed';
-            ELSIF r.amount + t.fee + t.duty > r.available - v_held[r.at_sender] THEN
-                v_code := 'insufficient_funds';
-            ELSE
-                v_code := 'accepted';
-            END IF;
+-- Whether an order spends its approval: from may-they on, whatever the answer.
+CREATE OR REPLACE FUNCTION spends_approval(code text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT code NOT IN ('sender_unknown', 'idempotency_key_reused', 'idempotent_replay', 'recovering')
+$$;
+
+-- Whether the same request gets this refusal again. What a person or an operator may change, they may try again.
+CREATE OR REPLACE FUNCTION is_kept(code text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT code NOT IN ('accepted', 'sender_unknown', 'sender_restricted', 'receive_only', 'approval_used',
+        'device_unknown', 'device_revoked', 'recovering')
+$$;
+
+-- Which way the money of an order goes, and why.
+CREATE OR REPLACE FUNCTION order_route_reason(f order_facts) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE
+        WHEN f.type <> 'p2p' THEN f.type
+        WHEN f.external_refusal IS NOT NULL THEN f.external_refusal
+        WHEN f.plan_active THEN 'plan'
+        WHEN f.recipient_locked AND f.slots_used < free_slot_allowance() THEN 'free_slot'
+        ELSE 'no_slot' END
+$$;
+
+CREATE OR REPLACE FUNCTION route_of(reason text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN reason IN ('plan', 'free_slot', 'self_transfer') THEN 'external' ELSE 'internal' END
+$$;
+
+-- The orders with all that decides about them, by the clock of the decision. What is left is what may still be sent,
+-- null where nothing limits it. Details are {"amount_per_claim","slots","expires_at","pool_account","link",
+-- "password_hash"} of a drop, the last may be missing, and "quote": {"cost","expires_at"} of any order.
+--
+-- LATERAL with LIMIT keeps every column an index condition; plain joins were planned with the user alone and read the
+-- user's whole history for each order.
+CREATE OR REPLACE FUNCTION order_facts(
+    p_ids uuid[], p_senders uuid[], p_recipients text[], p_amounts bigint[], p_descriptions text[], p_routes text[],
+    p_keys text[], p_hashes bytea[], p_nonces uuid[], p_devices uuid[], p_created_events uuid[],
+    p_rerouted_events uuid[], p_slot_events uuid[], p_correlations uuid[], p_traceparents text[], p_types text[],
+    p_targets uuid[], p_details text[], p_locked uuid[], p_now timestamptz
+) RETURNS SETOF order_facts LANGUAGE sql STABLE AS $$
+    SELECT q.*,
+        (q.details->'quote'->>'cost')::bigint, (q.details->'quote'->>'expires_at')::timestamptz,
+        (q.details->>'amount_per_claim')::bigint, (q.details->>'slots')::integer,
+        date_trunc('milliseconds', (q.details->>'expires_at')::timestamptz),
+        q.details->>'pool_account', q.details->>'link', q.details->>'password_hash',
+        coalesce(k.request_hash, o.request_hash), k.code, o.id, (SELECT recovery_is_open()), an.nonce IS NOT NULL,
+        d.id, d.revoked_at IS NOT NULL, min(q.ord) OVER (PARTITION BY d.id),
+        CASE WHEN d.activated_at > p_now - dc.lasting THEN dc.cap - d.first_day_total END,
+        s.*,
+        f.user_id, f.wallet_id, f.provider_account,
+        f.unavailable OR EXISTS (SELECT 1 FROM blocks y
+            WHERE y.user_id = f.user_id AND y.blocked_id = q.sender_id AND y.is_active),
+        f.external_refusal, f.beneficiary_id, f.counterparty_id, f.plan_active, f.user_id = ANY (p_locked),
+        greatest(c.month, month_of(lagos_day(p_now))),
+        CASE WHEN c.month < month_of(lagos_day(p_now)) THEN 0 ELSE c.slots_used + c.slots_adjusted END,
+        c.event_sequence, f.maximum_balance - rb.posted - c.incoming,
+        own.*,
+        pr.id, pr.owner_id, pr.payer_id, pr.state, pr.amount, pr.multiple, pr.expires_at,
+        coalesce(fe.fee, 0), coalesce(fe.duty, 0), coalesce(fi.fee, 0), coalesce(fi.duty, 0),
+        p_now, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::bigint
+    FROM (
+        SELECT x.ord::integer, x.id, x.sender_id, x.recipient, x.amount, x.description, x.api_route, x.key, x.hash,
+            x.nonce, x.device_id, x.created_event, x.rerouted_event, x.slot_event, x.correlation_id, x.traceparent,
+            x.type, x.target, x.details::jsonb,
+            (min(x.ord) OVER (PARTITION BY x.sender_id))::integer AS at_sender,
+            (min(x.ord) OVER same_key)::integer AS at_key,
+            (min(x.ord) OVER (PARTITION BY x.sender_id, x.nonce))::integer AS at_nonce,
+            (min(x.ord) OVER (PARTITION BY x.recipient))::integer AS at_recipient,
+            (min(x.ord) OVER (PARTITION BY x.target))::integer AS at_target,
+            first_value(x.hash) OVER same_key AS first_hash
+        FROM unnest(p_ids, p_senders, p_recipients, p_amounts, p_descriptions, p_routes, p_keys, p_hashes, p_nonces,
+                p_devices, p_created_events, p_rerouted_events, p_slot_events, p_correlations, p_traceparents, p_types,
+                p_targets, p_details) WITH ORDINALITY
+            AS x(id, sender_id, recipient, amount, description, api_route, key, hash, nonce, device_id, created_event,
+                rerouted_event, slot_event, correlation_id, traceparent, type, target, details, ord)
+        WINDOW same_key AS (PARTITION BY x.sender_id, x.api_route, x.key ORDER BY x.ord
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+    ) q
+    LEFT JOIN LATERAL sender_facts(q.sender_id, p_now) s ON true
+    LEFT JOIN LATERAL device_to_cap(q.sender_id, q.device_id) d ON true
+    LEFT JOIN LATERAL (SELECT * FROM device_caps x
+        WHERE x.valid_from <= p_now ORDER BY x.valid_from DESC LIMIT 1) dc ON true
+    LEFT JOIN LATERAL (SELECT * FROM refused_orders x
+        WHERE x.user_id = q.sender_id AND x.route = q.api_route AND x.key = q.key LIMIT 1) k ON true
+    LEFT JOIN LATERAL (SELECT * FROM transactions x
+        WHERE x.request_key = request_key(q.sender_id, q.api_route, q.key)) o ON true
+    LEFT JOIN LATERAL (SELECT * FROM approval_nonces x
+        WHERE x.user_id = q.sender_id AND x.nonce = q.nonce LIMIT 1) an ON true
+    LEFT JOIN recipient_facts(p_now) f ON f.username COLLATE "C" = q.recipient
+    LEFT JOIN receiving_counters c ON c.user_id = f.user_id
+    LEFT JOIN balances rb ON rb.account_id = f.wallet_id
+    LEFT JOIN LATERAL own_account_facts(q.sender_id, q.target, q.type, p_now) own ON true
+    LEFT JOIN LATERAL (SELECT * FROM payment_requests x WHERE x.id = q.target AND q.type = 'p2p') pr ON true
+    LEFT JOIN LATERAL fee_for(q.type, 'external', q.amount, p_now) fe ON true
+    LEFT JOIN LATERAL fee_for(q.type, 'internal', q.amount, p_now) fi ON true
+    ORDER BY q.ord
+$$;
+
+-- What limits a sender.
+CREATE OR REPLACE FUNCTION sender_facts(p_user uuid, p_now timestamptz) RETURNS TABLE (
+    known_sender uuid, wallet_id bigint, source_account text, sending_allowed boolean, restricted boolean,
+    available bigint, per_transfer bigint, day_left bigint, month_left bigint, spent_day date, spent_month date
+) LANGUAGE sql STABLE AS $$
+    SELECT s.id, s.wallet_id, s.provider_account, s.sending_allowed,
+        s.status <> 'active' OR s.debits_blocked OR b.debits_blocked,
+        b.posted - b.held,
+        least(coalesce(l.per_transfer, 0), ul.per_transfer),
+        least(coalesce(l.per_day, 0), ul.per_day) - CASE WHEN sp.day < lagos_day(p_now) THEN 0 ELSE sp.day_total END,
+        least(coalesce(l.per_month, 0), ul.per_month)
+            - CASE WHEN sp.month < month_of(lagos_day(p_now)) THEN 0 ELSE sp.month_total END,
+        greatest(sp.day, lagos_day(p_now)), greatest(sp.month, month_of(lagos_day(p_now)))
+    FROM users s
+    LEFT JOIN balances b ON b.account_id = s.wallet_id
+    LEFT JOIN spending_counters sp ON sp.user_id = s.id
+    LEFT JOIN user_limits ul ON ul.user_id = s.id
+    LEFT JOIN LATERAL limits_of(s.tier, p_now) l ON true
+    WHERE s.id = p_user
+$$;
+
+-- The bank account of a withdrawal. On the free plan money goes to the default one alone, and a new one takes less.
+CREATE OR REPLACE FUNCTION own_account_facts(p_user uuid, p_account uuid, p_type text, p_now timestamptz)
+RETURNS TABLE (
+    own_bank uuid, own_verified boolean, own_counterparty text, own_idle boolean, own_left bigint
+) LANGUAGE sql STABLE AS $$
+    SELECT x.id, x.verified AND x.deleted_at IS NULL AND x.counterparty_id IS NOT NULL, x.counterparty_id,
+        NOT x.is_default AND NOT coalesce(u.active_until > p_now, false),
+        CASE WHEN x.added_at > p_now - c.lasting THEN c.cap - sent_to_new_accounts(p_user, p_now - c.lasting) END
+    FROM beneficiaries x JOIN users u ON u.id = x.user_id
+    LEFT JOIN LATERAL (SELECT * FROM beneficiary_caps y
+        WHERE y.valid_from <= p_now ORDER BY y.valid_from DESC LIMIT 1) c ON true
+    WHERE p_type = 'self_transfer' AND x.id = p_account AND x.user_id = p_user
+$$;
+
+-- How an order was answered whose key is this one.
+CREATE OR REPLACE FUNCTION stored_order(p_user uuid, p_route text, p_key text) RETURNS TABLE (
+    request_hash bytea, code text, transaction_id uuid, type text, route text, amount bigint, fee bigint, duty bigint,
+    recipient_username text, beneficiary_id uuid, placed_at timestamptz, money_drop_id uuid, amount_per_claim bigint,
+    slots integer, password_required boolean, expires_at timestamptz, link text
+) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT k.request_hash, k.code, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, k.created_at, NULL, NULL, NULL, NULL,
+        NULL, NULL
+    FROM refused_orders k WHERE k.user_id = p_user AND k.route = p_route AND k.key = p_key
+    UNION ALL
+    SELECT t.request_hash, 'accepted', t.id, t.type, t.first_route, t.amount, t.first_fee, t.first_duty,
+        t.recipient_username, t.beneficiary_id, t.created_at, d.id, d.amount_per_claim, d.slots,
+        d.password_hash IS NOT NULL, d.expires_at, d.link
+    FROM transactions t LEFT JOIN money_drops d ON d.funding_id = t.id
+    WHERE t.request_key = request_key(p_user, p_route, p_key)
+    LIMIT 1
+$$;
+
+-- Writes what was decided, one statement of a kind whatever the number of orders.
+CREATE OR REPLACE FUNCTION write_orders(p_orders order_facts[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    o order_facts;
+    v_accepted order_facts[] := '{}';
+BEGIN
+    FOREACH o IN ARRAY p_orders LOOP
+        -- The read model changed between the locks and the facts. The caller repeats the batch.
+        IF o.code IN ('accepted', 'recipient_limit') AND o.route = 'internal' AND o.recipient_left IS NOT NULL
+           AND o.recipient_locked IS NOT TRUE THEN
+            RAISE EXCEPTION 'a recipient changed while its counters were locked'
+                USING ERRCODE = 'serialization_failure';
         END IF;
-
-        -- The nonce goes with every decision.
-        IF v_code NOT IN ('recovering', 'sender_unknown', 'idempotency_key_reused', 'idempotent_replay') THEN
-            IF NOT r.nonce_used AND NOT v_burnt[r.at_nonce] THEN w_nonces := w_nonces || i; END IF;
-            v_burnt[r.at_nonce] := true;
-        END IF;
-
-        IF v_code = 'accepted' THEN
-            v_spent[r.at_sender] := v_spent[r.at_sender] + r.amount;
-            v_held[r.at_sender] := v_held[r.at_sender] + r.amount + t.fee + t.duty;
-            IF t.incoming_counted THEN v_incoming[r.at_recipient] := v_incoming[r.at_recipient] + r.amount; END IF;
-
-            t.id := r.id;
-            t.reference := 'trf-' || r.id;
-            t.type := r.type;
-            t.state := 'accepted';
-            t.sequence := 1;
-            t.steps := 1;
-            t.sender_id := r.sender_id;
-            t.recipient_id := r.recipient_id;
-            t.recipient_username := r.recipient;
-            t.debit_account := r.wallet_id;
-            t.amount := r.amount;
-            t.route_inputs := coalesce('{"plan_active":' || r.plan_active || ',"slots_used":' || v_slots
-                || ',"external":' || (r.external_bar IS NULL) || '}', '{}');
-            t.source_account := r.source_account;
-            t.spent_day := r.spent_day;
-            t.spent_month := r.spent_month;
-            t.device_id := r.device_id;
-            IF r.device_left IS NOT NULL THEN
-                t.capped_device_id := r.known_device;
-                v_on_device[r.at_device] := v_on_device[r.at_device] + r.amount;
-            END IF;
-            t.description := p_descriptions[i];
-            t.api_route := r.api_route;
-            t.idempotency_key := r.key;
-            t.request_key := request_key(r.sender_id, r.api_route, r.key);
-            t.request_hash := r.hash;
-            t.correlation_id := p_correlations[i];
-            t.traceparent := p_traceparents[i];
-            t.created_at := v_now;
-            IF r.type = 'self_transfer' THEN
-                IF r.own_left IS NOT NULL THEN v_young[r.at_sender] := v_young[r.at_sender] + r.amount; END IF;
-                t.credit_account := system_account('provider_clearing', r.id);
-                t.beneficiary_id := r.own_bank;
-                t.destination := r.own_counterparty;
-            ELSIF r.type = 'money_drop' THEN
-                d := money_drop_of(r.target, r.sender_id, r.id, r.details::jsonb, p_descriptions[i], v_now);
-                IF d.amount_per_claim * d.slots <> r.amount THEN
-                    RAISE EXCEPTION 'a drop is not the sum of its slots' USING ERRCODE = 'check_violation';
-                END IF;
-                w_drops := w_drops || d;
-                t.description := NULL;
-                t.parent_id := d.id;
-                t.credit_account := d.pool_id;
-                t.destination := d.pool_account;
-            ELSIF t.route = 'external' THEN
-                t.credit_account := system_account('provider_clearing', r.id);
-                t.beneficiary_id := r.beneficiary_id;
-                t.destination := r.counterparty_id;
-            ELSE
-                t.credit_account := r.recipient_wallet;
-                t.destination := r.recipient_account;
-            END IF;
-
-            t.payment_request_id := r.request_id;
-            IF r.request_id IS NOT NULL THEN
-                v_requested[r.at_target] := true;
-                v_pays_requests := true;
-            END IF;
-
-            e.id := p_created_events[i];
-            e.type := 'transaction.created';
-            e.subject := r.id;
-            e.sequence := 1;
-            e.correlation_id := t.correlation_id;
-            e.traceparent := t.traceparent;
-            e.data := transaction_data(r.id, r.sender_id, r.recipient_id, r.amount, t.type, t.route, t.route_reason,
-                t.fee, t.duty, '', v_moment);
-            w_events := w_events || e;
-            IF t.route_reason = 'free_slot' THEN
-                v_slots_now[r.at_recipient] := v_slots_now[r.at_recipient] + 1;
-                t.slot_month := r.slot_month;
-                e.id := p_slot_events[i];
-                e.type := 'external_slot.taken';
-                e.subject := r.recipient_id;
-                e.sequence := r.event_sequence + v_slots_now[r.at_recipient];
-                e.data := slot_data(r.recipient_id, r.id, r.slot_month, v_slots + 1, v_moment);
-                w_events := w_events || e;
-            ELSIF t.route_reason = 'no_slot' THEN
-                t.sequence := 2;
-                e.id := p_rerouted_events[i];
-                e.type := 'transfer.rerouted.internal';
-                e.sequence := 2;
-                e.data := transaction_data(r.id, r.sender_id, r.recipient_id, r.amount, 'p2p', t.route, t.route_reason,
-                    t.fee, t.duty, ',"reason":"no_slot"', v_moment);
-                w_events := w_events || e;
-            END IF;
-            w_accepted := w_accepted || t;
-            v_statuses[i] := 202;
-            v_bodies[i] := CASE WHEN r.type = 'p2p'
-                THEN accepted_body(r.id, t.route, r.amount, t.fee, t.duty, r.recipient, v_moment)
-                ELSE order_body(t, d) END;
-        ELSIF v_code = 'idempotent_replay' THEN
-            v_statuses[i] := coalesce(r.stored_status,
-                CASE WHEN r.old_id IS NOT NULL THEN 202 ELSE v_statuses[r.at_key] END);
-            v_bodies[i] := coalesce(r.stored_body,
-                (SELECT order_body(x, m) FROM transactions x LEFT JOIN money_drops m ON m.funding_id = x.id
-                 WHERE x.id = r.old_id),
-                v_bodies[r.at_key]);
-        ELSE
-            v_statuses[i] := answer_status(v_code);
-            v_bodies[i] := refusal_body(v_code);
-        END IF;
-
-        IF v_statuses[i] NOT IN (403, 503) AND v_code NOT IN ('idempotency_key_reused', 'idempotent_replay') THEN
-            w_keys := w_keys || i;
-        END IF;
-        ord := i;
-        outcome := v_code;
-        transaction_id := t.id;
-        route := CASE WHEN v_code = 'accepted' THEN t.route END;
-        status := v_statuses[i];
-        body := v_bodies[i];
-        RETURN NEXT;
+        IF o.code = 'accepted' THEN v_accepted := v_accepted || o; END IF;
     END LOOP;
-
-    -- Step 4: write, one statement whatever the number of payments.
-    IF w_nonces = '{}' AND w_keys = '{}' THEN RETURN; END IF;
-    IF w_drops <> '{}' THEN PERFORM write_drops(w_drops); END IF;
-    IF v_pays_requests THEN
-        UPDATE payment_requests q SET state = 'processing', transaction_id = f.id
-        FROM unnest(w_accepted) f WHERE q.id = f.payment_request_id AND NOT q.multiple;
+    WITH refused AS (
+        INSERT INTO refused_orders (user_id, route, key, request_hash, code, created_at)
+        SELECT f.sender_id, f.api_route, f.key, f.hash, f.code, p_now FROM unnest(p_orders) f WHERE is_kept(f.code)
+    )
+    INSERT INTO approval_nonces (user_id, nonce, used_at)
+    SELECT f.sender_id, f.nonce, p_now FROM unnest(p_orders) f WHERE NOT f.nonce_used;
+    IF v_accepted <> '{}' THEN
+        PERFORM write_transfers(v_accepted, p_now);
+        PERFORM count_orders(v_accepted);
+        PERFORM publish_orders(v_accepted, p_now);
     END IF;
-    WITH fresh AS MATERIALIZED (SELECT * FROM unnest(w_accepted)),
-    write_keys AS (
-        INSERT INTO idempotency_keys (user_id, route, key, request_hash, status, body, created_at)
-        SELECT p_senders[o], p_routes[o], p_keys[o], p_hashes[o], v_statuses[o], v_bodies[o], v_now
-        FROM unnest(w_keys) AS o
+END $$;
+
+-- The transfers of accepted orders, with their holds, their first step and the jobs that submit them.
+CREATE OR REPLACE FUNCTION write_transfers(p_orders order_facts[], p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM unnest(p_orders) f WHERE f.type = 'money_drop') THEN
+        PERFORM write_drops(p_orders, p_now);
+    END IF;
+    WITH placed AS MATERIALIZED (SELECT * FROM unnest(p_orders)),
+    transfers AS (
+        INSERT INTO transactions (id, reference, type, state, sequence, steps, sender_id, recipient_id,
+            recipient_username, debit_account, credit_account, amount, fee, duty, route, route_reason, first_fee,
+            first_duty, first_route, source_account, beneficiary_id, destination, slot_month, incoming_counted,
+            spent_day, spent_month, device_id, capped_device_id, description, api_route, idempotency_key, request_key,
+            request_hash, payment_request_id, parent_id, correlation_id, traceparent, created_at)
+        SELECT f.id, 'trf-' || f.id, f.type, 'accepted', CASE f.route_reason WHEN 'no_slot' THEN 2 ELSE 1 END, 1,
+            f.sender_id, f.recipient_id, f.recipient, f.wallet_id,
+            CASE WHEN f.route = 'external' THEN system_account('provider_clearing', f.id)
+                WHEN f.type = 'money_drop' THEN (SELECT d.pool_id FROM money_drops d WHERE d.id = f.target)
+                ELSE f.recipient_wallet END,
+            f.amount, f.fee, f.duty, f.route, f.route_reason, f.fee, f.duty, f.route, f.source_account,
+            CASE WHEN f.type = 'self_transfer' THEN f.own_bank WHEN f.route = 'external' THEN f.beneficiary_id END,
+            CASE WHEN f.type = 'self_transfer' THEN f.own_counterparty
+                WHEN f.type = 'money_drop' THEN f.drop_pool_account
+                WHEN f.route = 'external' THEN f.counterparty_id ELSE f.recipient_account END,
+            CASE WHEN f.route_reason = 'free_slot' THEN f.slot_month END,
+            coalesce(f.route = 'internal' AND f.recipient_left IS NOT NULL, false),
+            f.spent_day, f.spent_month, f.device_id, CASE WHEN f.device_left IS NOT NULL THEN f.known_device END,
+            CASE WHEN f.type <> 'money_drop' THEN f.description END, f.api_route, f.key,
+            request_key(f.sender_id, f.api_route, f.key), f.hash, f.request_id,
+            CASE WHEN f.type = 'money_drop' THEN f.target END, f.correlation_id, f.traceparent, p_now
+        FROM placed f
     ),
-    write_nonces AS (
-        INSERT INTO approval_nonces (user_id, nonce, used_at)
-        SELECT p_senders[o], p_nonces[o], v_now FROM unnest(w_nonces) AS o
-    ),
-    write_transactions AS (INSERT INTO transactions SELECT * FROM fresh),
-    write_history AS (
+    steps AS (
         INSERT INTO transaction_events (transaction_id, step, state, actor, happened_at)
-        SELECT f.id, 1, 'accepted', 'sender', v_now FROM fresh f
+        SELECT f.id, 1, 'accepted', 'sender', p_now FROM placed f
     ),
-    write_holds AS (
+    holds AS (
         INSERT INTO holds (transaction_id, account_id, amount)
-        SELECT f.id, f.debit_account, f.amount + f.fee + f.duty FROM fresh f
-    ),
-    write_balances AS (
+        SELECT f.id, f.wallet_id, f.amount + f.fee + f.duty FROM placed f
+    )
+    INSERT INTO jobs (id, kind, key, subject, payload, due_at, correlation_id, traceparent, created_at)
+    SELECT f.id, 'submit_transfer', f.id, f.id, '{"transaction_id":"' || f.id || '"}', p_now,
+        f.correlation_id, f.traceparent, p_now
+    FROM placed f;
+END $$;
+
+-- New drops with their pools and slots.
+CREATE OR REPLACE FUNCTION write_drops(p_orders order_facts[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    f order_facts;
+    v_pool bigint;
+BEGIN
+    FOREACH f IN ARRAY p_orders LOOP
+        CONTINUE WHEN f.type <> 'money_drop';
+        IF f.drop_amount_per_claim * f.drop_slots <> f.amount THEN
+            RAISE EXCEPTION 'a drop is not the sum of its slots' USING ERRCODE = 'check_violation';
+        END IF;
+        v_pool := nextval('ledger_account_ids');
+        INSERT INTO ledger_accounts (id, kind, owner_id, created_at) VALUES (v_pool, 'drop_pool', f.target, p_now);
+        INSERT INTO balances (account_id) VALUES (v_pool);
+        INSERT INTO money_drops (id, creator_id, pool_id, pool_account, funding_id, amount_per_claim, slots, title,
+            password_hash, link, expires_at, created_at)
+        VALUES (f.target, f.sender_id, v_pool, f.drop_pool_account, f.id, f.drop_amount_per_claim, f.drop_slots,
+            f.description, f.drop_password_hash, f.drop_link, f.drop_expires_at, p_now);
+        INSERT INTO drop_slots (drop_id, position) SELECT f.target, s FROM generate_series(1, f.drop_slots) s;
+    END LOOP;
+END $$;
+
+-- What accepted orders take of balances, limits, slots, ceilings and requests.
+CREATE OR REPLACE FUNCTION count_orders(p_orders order_facts[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    WITH placed AS MATERIALIZED (SELECT * FROM unnest(p_orders)),
+    held AS (
         UPDATE balances b SET held = b.held + x.total
-        FROM (SELECT f.debit_account, sum(f.amount + f.fee + f.duty)::bigint AS total FROM fresh f GROUP BY 1) x
-        WHERE b.account_id = x.debit_account
+        FROM (SELECT f.wallet_id, sum(f.amount + f.fee + f.duty)::bigint AS total FROM placed f GROUP BY 1) x
+        WHERE b.account_id = x.wallet_id
     ),
-    write_spending AS (
-        UPDATE spending_counters s SET
-            day = x.day, day_total = CASE WHEN s.day < x.day THEN 0 ELSE s.day_total END + x.total,
-            month = x.month, month_total = CASE WHEN s.month < x.month THEN 0 ELSE s.month_total END + x.total
-        FROM (SELECT f.sender_id, f.spent_day AS day, f.spent_month AS month, sum(f.amount)::bigint AS total
-              FROM fresh f GROUP BY 1, 2, 3) x
-        WHERE s.user_id = x.sender_id
-    ),
-    write_devices AS (
+    devices AS (
         UPDATE devices d SET first_day_total = d.first_day_total + x.total
-        FROM (SELECT f.capped_device_id, sum(f.amount)::bigint AS total FROM fresh f
-              WHERE f.capped_device_id IS NOT NULL GROUP BY 1) x
-        WHERE d.id = x.capped_device_id
+        FROM (SELECT f.known_device, sum(f.amount)::bigint AS total FROM placed f
+              WHERE f.device_left IS NOT NULL GROUP BY 1) x
+        WHERE d.id = x.known_device
     ),
-    write_receiving AS (
+    requests AS (
+        UPDATE payment_requests q SET state = 'processing', transaction_id = f.id
+        FROM placed f WHERE q.id = f.request_id AND NOT q.multiple
+    ),
+    received AS (
         UPDATE receiving_counters c SET
             month = coalesce(x.month, c.month),
             slots_used = CASE WHEN c.month < x.month THEN 0 ELSE c.slots_used END + x.slots,
             slots_adjusted = CASE WHEN c.month < x.month THEN 0 ELSE c.slots_adjusted END,
             event_sequence = c.event_sequence + x.slots,
             incoming = c.incoming + x.incoming
-        FROM (SELECT f.recipient_id, max(f.slot_month) AS month, count(f.slot_month)::integer AS slots,
-                  coalesce(sum(f.amount) FILTER (WHERE f.incoming_counted), 0)::bigint AS incoming
-              FROM fresh f WHERE f.slot_month IS NOT NULL OR f.incoming_counted GROUP BY 1) x
+        FROM (SELECT f.recipient_id, max(f.slot_month) FILTER (WHERE f.route_reason = 'free_slot') AS month,
+                  count(*) FILTER (WHERE f.route_reason = 'free_slot')::integer AS slots,
+                  coalesce(sum(f.amount) FILTER (WHERE f.route = 'internal'), 0)::bigint AS incoming
+              FROM placed f WHERE f.route_reason = 'free_slot' OR f.route = 'internal' AND f.recipient_left IS NOT NULL
+              GROUP BY 1) x
         WHERE c.user_id = x.recipient_id
-    ),
-    write_outbox AS (
-        INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, traceparent, time, data)
-        SELECT uuid_v7_day(e.id), e.id, e.type, e.subject, e.sequence, e.correlation_id, e.traceparent, v_now, e.data
-        FROM unnest(w_events) e
     )
-    INSERT INTO jobs (id, kind, key, subject, payload, due_at, correlation_id, traceparent, created_at)
-    SELECT f.id, 'submit_transfer', f.id, f.id, '{"transaction_id":"' || f.id || '"}', v_now,
-        f.correlation_id, f.traceparent, v_now
-    FROM fresh f;
+    UPDATE spending_counters s SET
+        day = x.day, day_total = CASE WHEN s.day < x.day THEN 0 ELSE s.day_total END + x.total,
+        month = x.month, month_total = CASE WHEN s.month < x.month THEN 0 ELSE s.month_total END + x.total
+    FROM (SELECT f.sender_id, f.spent_day AS day, f.spent_month AS month, sum(f.amount)::bigint AS total
+          FROM placed f GROUP BY 1, 2, 3) x
+    WHERE s.user_id = x.sender_id;
 END $$;
 
-CREATE OR REPLACE FUNCTION stored_answer(p_user uuid, p_route text, p_key text)
-RETURNS TABLE (request_hash bytea, status integer, body text)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    (SELECT k.request_hash, k.status::integer, k.body FROM idempotency_keys k
-     WHERE k.user_id = p_user AND k.route = p_route AND k.key = p_key)
-    UNION ALL
-    (SELECT t.request_hash, 202, order_body(t, d)
-     FROM transactions t LEFT JOIN money_drops d ON d.funding_id = t.id
-     WHERE t.request_key = request_key(p_user, p_route, p_key))
-    LIMIT 1
-$$;
-
-CREATE OR REPLACE FUNCTION accepted_body(id uuid, route text, amount bigint, fee bigint, duty bigint, recipient text,
-    moment text)
-RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT '{"transaction_id":"' || id || '","status":"accepted","route":"' || route || '","amount":' || amount
-        || ',"fee":' || fee || ',"duty":' || duty || ',"recipient_username":' || to_json(recipient)
-        || ',"created_at":"' || moment || '"}'
-$$;
-
--- The answer to an accepted order; `d` is null unless it is a drop.
-CREATE OR REPLACE FUNCTION order_body(t transactions, d money_drops) RETURNS text LANGUAGE plpgsql STABLE AS $$
+-- A digest, and not an index over three columns: beside transactions_sent the planner would take either of the two, and
+-- then read a sender's whole history to find one key.
+-- What accepted orders tell: that there is a transfer, that it took a free slot, that it stays inside for want of one.
+CREATE OR REPLACE FUNCTION publish_orders(p_orders order_facts[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_moment constant text := moment_text(p_now);
 BEGIN
-    IF t.type = 'p2p' THEN
-        RETURN accepted_body(t.id, t.route, t.amount, t.fee, t.duty, t.recipient_username, moment_text(t.created_at));
-    END IF;
-    RETURN '{"transaction_id":"' || t.id || '","status":"accepted","route":"' || t.route || '","amount":' || t.amount
-        || ',"fee":' || t.fee || ',"duty":' || t.duty
-        || CASE t.type
-            WHEN 'self_transfer' THEN ',"beneficiary_id":"' || t.beneficiary_id || '"'
-            ELSE ',"money_drop_id":"' || d.id || '","amount_per_claim":' || d.amount_per_claim || ',"slots":' || d.slots
-                || ',"password_required":' || (d.password_hash IS NOT NULL)
-                || ',"expires_at":"' || moment_text(d.expires_at) || '","link":' || to_json(d.link) END
-        || ',"created_at":"' || moment_text(t.created_at) || '"}';
+    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, traceparent, time, data)
+    SELECT uuid_v7_day(e.id), e.id, e.type, e.subject, e.sequence, f.correlation_id, f.traceparent, p_now, e.data
+    FROM unnest(p_orders) f CROSS JOIN LATERAL (
+        SELECT f.created_event, 'transaction.created', f.id, 1, transaction_data(f.id, f.sender_id, f.recipient_id,
+            f.amount, f.type, f.route, f.route_reason, f.fee, f.duty, '', v_moment)
+        UNION ALL SELECT f.slot_event, 'external_slot.taken', f.recipient_id, f.slot_events + 1,
+            slot_data(f.recipient_id, f.id, f.slot_month, f.slots_used + 1, v_moment)
+            WHERE f.route_reason = 'free_slot'
+        UNION ALL SELECT f.rerouted_event, 'transfer.rerouted.internal', f.id, 2, transaction_data(f.id, f.sender_id,
+            f.recipient_id, f.amount, f.type, f.route, f.route_reason, f.fee, f.duty, ',"reason":"no_slot"', v_moment)
+            WHERE f.route_reason = 'no_slot'
+    ) AS e(id, type, subject, sequence, data);
 END $$;
 
-CREATE OR REPLACE FUNCTION refusal_body(code text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-    SELECT '{"errors":[{"status":"' || answer_status(code)::text || '","code":"' || code || '","title":"'
-        || CASE answer_status(code) WHEN 404 THEN 'Not Found' WHEN 403 THEN 'Forbidden' WHEN 503 THEN 'Service Unavailable' ELSE 'Unprocessable Entity' END
-        || '","detail":"'
-        || CASE code
-            WHEN 'sender_unknown' THEN 'This account is not set up for payments yet.'
-            WHEN 'idempotency_key_reused' THEN 'This idempotency key was used for a different request.'
-            WHEN 'sender_restricted' THEN 'This account may not send money at the moment.'
-            WHEN 'receive_only' THEN 'This account only receives payments.'
-            WHEN 'approval_used' THEN 'This approval was already used. Approve the payment again.'
-            WHEN 'device_unknown' THEN 'The approving device is not registered.'
-            WHEN 'device_revoked' THEN 'The approving device was removed.'
-            WHEN 'amount_invalid' THEN 'The amount must be greater than zero.'
-            WHEN 'recipient_unknown' THEN 'There is no user with this name.'
-            WHEN 'recipient_self' THEN 'You cannot pay yourself.'
-            WHEN 'recipient_unavailable' THEN 'The recipient cannot receive payments at the moment.'
-            WHEN 'recipient_not_ready' THEN 'The recipient has no wallet yet.'
-            WHEN 'limit_per_transfer' THEN 'The amount is above your limit for one transfer.'
-            WHEN 'limit_per_day' THEN 'The amount is above what is left of your daily limit.'
-            WHEN 'limit_per_month' THEN 'The amount is above what is left of your monthly limit.'
-            WHEN 'limit_new_device' THEN 'The amount is above what a new device may send on its first day.'
-            WHEN 'recipient_limit' THEN 'The payment would lift the recipient above their maximum balance.'
-            WHEN 'insufficient_funds' THEN 'The available balance does not cover amount and fees.'
-            WHEN 'request_unknown' THEN 'There is no such payment request.'
-            WHEN 'request_mismatch' THEN 'The payment request is not the recipient''s.'
-            WHEN 'request_in_payment' THEN 'Somebody is paying this request already.'
-            WHEN 'request_paid' THEN 'This request was paid.'
-            WHEN 'request_expired' THEN 'This request has expired.'
-            WHEN 'request_declined' THEN 'This request was declined.'
-            WHEN 'request_amount' THEN 'The request is for another amount.'
-            WHEN 'beneficiary_unknown' THEN 'There is no such bank account.'
-            WHEN 'beneficiary_not_verified' THEN 'This bank account is not verified.'
-            WHEN 'beneficiary_not_in_plan' THEN 'On the free plan money goes to your default bank account only.'
-            WHEN 'quote_expired' THEN 'This quote has expired. Ask for another one.'
-            WHEN 'quote_changed' THEN 'It costs more by now than was quoted. Ask for another quote.'
-            WHEN 'limit_new_beneficiary' THEN 'The amount is above what a new bank account takes on its first day.'
-            WHEN 'recovering' THEN 'Payments are being checked against the bank. Nothing happened; try again later.'
-            WHEN 'expiry_invalid' THEN 'The expiry must be in the future, at most 31 days away.'
-            ELSE code END
-        || '"}]}'
+CREATE OR REPLACE FUNCTION request_key(sender uuid, api_route text, key text) RETURNS bytea LANGUAGE sql STABLE AS $$
+    SELECT sha256(convert_to(sender || E'\n' || api_route || E'\n' || key, 'UTF8'))
 $$;
 
 -- What a payment would cost and which way it would go, if it were accepted now. A forecast: nothing is reserved.
@@ -555,19 +483,16 @@ LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH moment AS MATERIALIZED (SELECT coalesce(p_now, transfa_now()) AS at),
     way AS (
         SELECT m.at, CASE
-            WHEN f.external_bar IS NOT NULL THEN f.external_bar
+            WHEN f.external_refusal IS NOT NULL THEN f.external_refusal
             WHEN f.plan_active THEN 'plan'
             WHEN c.month < month_of(lagos_day(m.at)) OR c.slots_used + c.slots_adjusted < free_slot_allowance()
                 THEN 'free_slot'
             ELSE 'no_slot' END AS reason
         FROM moment m CROSS JOIN LATERAL recipient_facts(m.at) f JOIN receiving_counters c ON c.user_id = f.user_id
         WHERE f.username COLLATE "C" = p_recipient AND f.user_id <> p_sender
-    ),
-    routed AS (
-        SELECT w.*, CASE WHEN w.reason IN ('plan', 'free_slot') THEN 'external' ELSE 'internal' END AS route FROM way w
     )
-    SELECT w.route, w.reason, coalesce(x.fee, 0), coalesce(x.duty, 0)
-    FROM routed w LEFT JOIN LATERAL fee_for('p2p', w.route, p_amount, w.at) x ON true
+    SELECT route_of(w.reason), w.reason, coalesce(x.fee, 0), coalesce(x.duty, 0)
+    FROM way w LEFT JOIN LATERAL fee_for('p2p', route_of(w.reason), p_amount, w.at) x ON true
 $$;
 
 -- What a person has sent to accounts of their own that were added since a moment, also to those that are gone again.
@@ -575,44 +500,8 @@ CREATE OR REPLACE FUNCTION sent_to_new_accounts(p_user uuid, p_since timestamptz
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN (SELECT coalesce(sum(t.amount), 0)::bigint
-        FROM transactions t JOIN beneficiaries b ON b.id = t.beneficiary_id AND b.user_id = p_user AND b.added_at > p_since
+        FROM transactions t
+        JOIN beneficiaries b ON b.id = t.beneficiary_id AND b.user_id = p_user AND b.added_at > p_since
         WHERE t.sender_id = p_user AND t.id >= first_id(p_since) AND t.type = 'self_transfer'
           AND t.state NOT IN ('failed', 'reversed'));
-END $$;
-
--- New drops with their pools and slots.
-CREATE OR REPLACE FUNCTION write_drops(p_drops money_drops[]) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO ledger_accounts (id, kind, owner_id, created_at)
-    SELECT x.pool_id, 'drop_pool', x.id, x.created_at FROM unnest(p_drops) x;
-    INSERT INTO balances (account_id) SELECT x.pool_id FROM unnest(p_drops) x;
-    INSERT INTO money_drops (id, creator_id, pool_id, pool_account, funding_id, amount_per_claim, slots, title,
-        password_hash, link, expires_at, created_at)
-    SELECT x.id, x.creator_id, x.pool_id, x.pool_account, x.funding_id, x.amount_per_claim, x.slots, x.title,
-        x.password_hash, x.link, x.expires_at, x.created_at
-    FROM unnest(p_drops) x;
-    INSERT INTO drop_slots (drop_id, position)
-    SELECT x.id, s FROM unnest(p_drops) x CROSS JOIN LATERAL generate_series(1, x.slots) s;
-END $$;
-
--- A new drop, from what the HTTP side has checked: {"amount_per_claim","slots","expires_at","pool_account","link",
--- "password_hash"}; the last may be missing.
-CREATE OR REPLACE FUNCTION money_drop_of(p_id uuid, p_creator uuid, p_funding uuid, p_details jsonb, p_title text,
-    p_now timestamptz) RETURNS money_drops LANGUAGE plpgsql AS $$
-DECLARE
-    d money_drops;
-BEGIN
-    d.id := p_id;
-    d.creator_id := p_creator;
-    d.pool_id := nextval('ledger_account_ids');
-    d.pool_account := p_details->>'pool_account';
-    d.funding_id := p_funding;
-    d.amount_per_claim := (p_details->>'amount_per_claim')::bigint;
-    d.slots := (p_details->>'slots')::integer;
-    d.title := p_title;
-    d.password_hash := p_details->>'password_hash';
-    d.link := p_details->>'link';
-    d.expires_at := date_trunc('milliseconds', (p_details->>'expires_at')::timestamptz);
-    d.created_at := p_now;
-    RETURN d;
 END $$;

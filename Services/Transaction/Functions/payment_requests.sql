@@ -1,4 +1,4 @@
--- Payment requests. Paying one is accept_payments() with the request as target; this is the rest of their life.
+-- Payment requests. Paying one is place_orders() with the request as target; this is the rest of their life.
 
 -- Asked once for each request, not twice.
 CREATE OR REPLACE FUNCTION create_payment_request(p_id uuid, p_owner uuid, p_payer text, p_amount bigint,

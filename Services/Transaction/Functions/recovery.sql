@@ -240,7 +240,6 @@ BEGIN
     t.type := CASE WHEN s.id IS NULL THEN 'inbound' WHEN t.beneficiary_id IS NOT NULL THEN 'self_transfer' ELSE 'p2p' END;
     t.route := CASE WHEN p_destination IS NULL THEN 'external' ELSE 'internal' END;
     t.route_reason := CASE WHEN p_destination IS NULL THEN 'forgotten' ELSE 'suspense' END;
-    t.route_inputs := '{}';
     t.source_account := p_source;
     t.destination := coalesce(p_destination, p_counterparty);
     t.amount := p_amount;
@@ -330,17 +329,6 @@ BEGIN
         p_request, v_now);
     RETURN 'ended';
 END $$;
-
--- Accepting: answered 503 and forgotten, so that the same request is decided once the balances are right.
-CREATE OR REPLACE FUNCTION answer_status(code text) RETURNS integer LANGUAGE sql IMMUTABLE AS $$
-    SELECT CASE
-        WHEN code = 'accepted' THEN 202
-        WHEN code IN ('sender_unknown', 'sender_restricted', 'receive_only', 'approval_used', 'device_unknown',
-                      'device_revoked') THEN 403
-        WHEN code IN ('recipient_unknown', 'request_unknown', 'beneficiary_unknown') THEN 404
-        WHEN code = 'recovering' THEN 503
-        ELSE 422 END
-$$;
 
 -- Another difference is one that nobody has looked at. Of a recovery that has ended nothing is noted any more.
 CREATE OR REPLACE FUNCTION note_recovered(p_recovery uuid, p_account text, p_looked_at timestamptz,

@@ -8,28 +8,28 @@
 -- Called by other functions alone.
 REVOKE ALL ON FUNCTION
     adopt_transfers, advance, apply_move, asking_bar, charge_subscription, check_books, check_decisions,
-    check_recovery, check_suspense, check_transfers, claim_bar, close_drop, decision_bar, divert_to_suspense,
-    doubt_open_transfers, end_holds, end_incoming, expire_proposals, fail_transfers, follow_drop,
-    follow_request, follow_transfers, forgotten_transfer, give_back_spending, lock_payments,
-    make_payment_request, may_be_forgotten, may_resend, money_drop_of, order_under_way, pair_of, patterns,
+    check_recovery, check_suspense, check_transfers, claim_bar, close_drop, count_orders, decision_bar,
+    divert_to_suspense, doubt_open_transfers, end_holds, end_incoming, expire_proposals, fail_transfers,
+    follow_drop, follow_request, follow_transfers, forgotten_transfer, give_back_spending, lock_order_parties,
+    lock_payments, make_payment_request, may_be_forgotten, may_resend, order_under_way, pair_of, patterns,
     pay_from_pool, post_charge, post_completion, post_legs, post_release, post_reversal, proposal_json,
-    record_act(text, text, text, text, text, uuid, timestamptz), refund_drop, refuse_reopening,
-    refuse_rewriting, release_bar, release_slots, request_image_bar, sent_to_new_accounts, submission_bar,
-    switch_to_book, take_inbound, take_slot, takes_requests_of, tell, tell_drop, tell_forgotten, tell_request,
-    told_of_payments, void_drop, write_drops
+    publish_orders, record_act(text, text, text, text, text, uuid, timestamptz), refund_drop,
+    refuse_reopening, refuse_rewriting, release_bar, release_slots, request_image_bar, sent_to_new_accounts,
+    submission_bar, switch_to_book, take_inbound, take_slot, takes_requests_of, tell, tell_drop,
+    tell_forgotten, tell_request, told_of_payments, void_drop, write_drops, write_orders, write_transfers
     FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION
-    accept_payments, announce_request_image, bank_ahead, claim_money_drop, create_payment_request,
-    drop_password, end_money_drop, end_payment_request, find_recipient, last_entry_before, let_many_pay,
-    note_wrong_drop_password, open_dispute, page_of_requests, quote_payment, refer_payment_request,
-    set_own_limits, show_request_image, stored_answer
+    announce_request_image, bank_ahead, claim_money_drop, create_payment_request, drop_password,
+    end_money_drop, end_payment_request, find_recipient, last_entry_before, let_many_pay,
+    note_wrong_drop_password, open_dispute, page_of_requests, place_orders, quote_payment,
+    refer_payment_request, set_own_limits, show_request_image, stored_order
     FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
-    accept_payments, announce_request_image, bank_ahead, claim_money_drop, create_payment_request,
-    drop_password, end_money_drop, end_payment_request, find_recipient, last_entry_before, let_many_pay,
-    note_wrong_drop_password, open_dispute, page_of_requests, quote_payment, refer_payment_request,
-    set_own_limits, show_request_image, stored_answer
+    announce_request_image, bank_ahead, claim_money_drop, create_payment_request, drop_password,
+    end_money_drop, end_payment_request, find_recipient, last_entry_before, let_many_pay,
+    note_wrong_drop_password, open_dispute, page_of_requests, place_orders, quote_payment,
+    refer_payment_request, set_own_limits, show_request_image, stored_order
     TO ${handler};
 
 REVOKE ALL ON FUNCTION
@@ -38,7 +38,7 @@ REVOKE ALL ON FUNCTION
     credit_inbound, decide_release, difference_mark, doubtful, end_recovery, ensure_users,
     expected_at_provider, expire_payment_requests, finish_calls, follow_switch, hide_request_images,
     hold_unmatched, may_be_erased, note_absent, note_breaks, note_device, note_recovered, note_signals,
-    owed_by, propose_outcome, propose_release, prune_acceptance, record_absence, recover_payment,
+    owed_by, propose_outcome, propose_release, prune_orders, record_absence, recover_payment,
     recover_transfer, recovery_missing, request_image_fate, settle_payments, sweep_money_drops,
     unblock_wallet, weigh_banks, withdraw_outcome
     FROM PUBLIC;
@@ -48,7 +48,7 @@ GRANT EXECUTE ON FUNCTION
     credit_inbound, decide_release, difference_mark, doubtful, end_recovery, ensure_users,
     expected_at_provider, expire_payment_requests, finish_calls, follow_switch, hide_request_images,
     hold_unmatched, may_be_erased, note_absent, note_breaks, note_device, note_recovered, note_signals,
-    owed_by, propose_outcome, propose_release, prune_acceptance, record_absence, recover_payment,
+    owed_by, propose_outcome, propose_release, prune_orders, record_absence, recover_payment,
     recover_transfer, recovery_missing, request_image_fate, settle_payments, sweep_money_drops,
     unblock_wallet, weigh_banks, withdraw_outcome
     TO ${worker};

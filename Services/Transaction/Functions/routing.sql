@@ -7,11 +7,11 @@ CREATE OR REPLACE FUNCTION default_beneficiary(p_user uuid) RETURNS SETOF benefi
     ORDER BY b.id LIMIT 1
 $$;
 
--- What routing asks about a recipient. `external_bar` is why money cannot go to their bank, null if it can; whether
+-- What routing asks about a recipient. `external_refusal` is why money cannot go to their bank, null if it can; whether
 -- they are eligible (plan or slot) is decided later. Compare the username with COLLATE "C": the result of a function
 -- has lost its column's collation, and the index is of no use without.
 CREATE OR REPLACE FUNCTION recipient_facts(p_now timestamptz) RETURNS TABLE (
-    user_id uuid, username text, wallet_id bigint, provider_account text, unavailable boolean, external_bar text,
+    user_id uuid, username text, wallet_id bigint, provider_account text, unavailable boolean, external_refusal text,
     beneficiary_id uuid, counterparty_id text, plan_active boolean, maximum_balance bigint
 ) LANGUAGE sql STABLE AS $$
     SELECT u.id, u.username, u.wallet_id, u.provider_account,

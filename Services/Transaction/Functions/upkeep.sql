@@ -13,20 +13,20 @@ BEGIN
         WHERE source IN ('auth', 'customer', 'subscription') AND beat_at >= p_now - interval '30 seconds');
 END $$;
 
--- Old answers and nonces. An approval lives two minutes, so nonces may go after a day.
-CREATE OR REPLACE FUNCTION prune_acceptance(p_keys_before timestamptz, p_nonces_before timestamptz, p_limit integer)
+-- Old refusals and nonces. An approval lives two minutes, so nonces may go after a day.
+CREATE OR REPLACE FUNCTION prune_orders(p_refused_before timestamptz, p_nonces_before timestamptz, p_limit integer)
 RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
-    v_keys integer;
+    v_refused integer;
     v_nonces integer;
 BEGIN
-    DELETE FROM idempotency_keys k WHERE k.ctid IN (
-        SELECT x.ctid FROM idempotency_keys x WHERE x.created_at < p_keys_before LIMIT p_limit FOR UPDATE SKIP LOCKED);
-    GET DIAGNOSTICS v_keys = ROW_COUNT;
+    DELETE FROM refused_orders k WHERE k.ctid IN (
+        SELECT x.ctid FROM refused_orders x WHERE x.created_at < p_refused_before LIMIT p_limit FOR UPDATE SKIP LOCKED);
+    GET DIAGNOSTICS v_refused = ROW_COUNT;
     DELETE FROM approval_nonces a WHERE a.ctid IN (
         SELECT x.ctid FROM approval_nonces x WHERE x.used_at < p_nonces_before LIMIT p_limit FOR UPDATE SKIP LOCKED);
     GET DIAGNOSTICS v_nonces = ROW_COUNT;
-    RETURN v_keys + v_nonces;
+    RETURN v_refused + v_nonces;
 END $$;
 
 CREATE OR REPLACE FUNCTION record_act(p_actor text, p_act text, p_subject text, p_before text, p_after text,

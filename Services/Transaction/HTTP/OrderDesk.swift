@@ -1,18 +1,17 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 import Primitives
 import ServiceKit
 
 /// Takes orders: whatever sends money out of a person's wallet comes through here.
 ///
-/// The caller has decoded the body. Then: answer a repeated request, check the approval, accept. A request that was
+/// The caller has decoded the body. Then: answer a repeated request, check the approval, place the order. A request that was
 /// answered is answered again even when its approval has expired meanwhile.
 struct OrderDesk: Sendable {
-    let accept: AcceptPayment
+    let place: PlaceOrder
     let approvals: ApprovalVerifier
 
-    /// Accepts the order that `make` puts together once the approval is good.
+    /// Places the order that `make` puts together once the approval is good.
     ///
     /// With the id of a quote it keeps to what that said. `identifying` is what makes two requests the same, when that is
     /// not the whole body, and `formerly` the same under keys that are being replaced.
@@ -32,19 +31,19 @@ struct OrderDesk: Sendable {
             formerly: formerly
         )
         // The database knows one hash of a request.
-        if !scope.former.isEmpty, let earlier = try await self.accept.earlierAnswer(scope) {
-            return Self.response(earlier)
+        if !scope.former.isEmpty, let earlier = try await self.place.earlierAnswer(scope) {
+            return try earlier.response()
         }
         let approval: Approval
         do {
             approval = try await self.approvals.verify(request, context: context)
         } catch {
-            guard let earlier = try await self.accept.earlierAnswer(scope) else { throw error }
-            return Self.response(earlier)
+            guard let earlier = try await self.place.earlierAnswer(scope) else { throw error }
+            return try earlier.response()
         }
         let order = try await make()
-        let answer = try await self.accept(
-            AcceptPayment.Request(
+        let answer = try await self.place(
+            PlaceOrder.Request(
                 sender: sender,
                 order: order,
                 scope: scope,
@@ -53,16 +52,7 @@ struct OrderDesk: Sendable {
                 quote: try quote.map { try QuoteID.terms(in: $0, for: order, context) }
             )
         )
-        guard answer.status != HTTPResponse.Status.serviceUnavailable.code else { throw APIError.recovering }
-        return Self.response(answer)
-    }
-
-    private static func response(_ answer: AcceptanceAnswer) -> APIResponse {
-        APIResponse(
-            HTTPResponse.Status(code: answer.status),
-            body: Array(answer.body.utf8),
-            headers: answer.isReplay ? [.idempotencyReplayed: "true"] : [:]
-        )
+        return try answer.response()
     }
 }
 

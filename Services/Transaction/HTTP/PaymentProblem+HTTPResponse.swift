@@ -21,7 +21,7 @@ extension FieldProblem: APIErrorConvertible {
     var apiError: APIError { .invalid(self.pointer, detail: self.detail) }
 }
 
-extension AcceptanceOverload: APIErrorConvertible {
+extension OrderOverload: APIErrorConvertible {
     /// 503: nothing happened, the same key may be sent again.
     var apiError: APIError { .unavailable("overloaded") }
 }

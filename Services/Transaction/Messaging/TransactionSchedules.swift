@@ -13,7 +13,7 @@ enum TransactionSchedules {
     }
 
     private static let upkeep = [
-        Schedule("prune_acceptance", every: .seconds(10)) { try await LedgerUpkeep().prune(in: $0) },
+        Schedule("prune_orders", every: .seconds(10)) { try await LedgerUpkeep().prune(in: $0) },
         // The job of a transfer does it too, but not while the provider cannot be reached.
         Schedule("fail_unsent", every: .seconds(600)) { try await LedgerUpkeep().failUnsent(in: $0) },
         Schedule("weigh_banks", every: .seconds(30)) { try await LedgerUpkeep().weighBanks(in: $0) },

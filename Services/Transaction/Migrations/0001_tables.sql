@@ -55,8 +55,10 @@ CREATE TABLE transactions (
     fee                 bigint NOT NULL DEFAULT 0 CHECK (fee >= 0),
     duty                bigint NOT NULL DEFAULT 0 CHECK (duty >= 0),
     route               text COLLATE "C" NOT NULL CHECK (route IN ('external', 'internal')),
-    route_reason        text COLLATE "C" NOT NULL,       -- see recipient_facts() and accept_payments()
-    route_inputs        text NOT NULL DEFAULT '{}',      -- what the decision was made from, as JSON
+    route_reason        text COLLATE "C" NOT NULL,       -- see recipient_facts() and order_route_reason()
+    first_route         text COLLATE "C",                -- of an order, as it was answered: a switch changes the others
+    first_fee           bigint,
+    first_duty          bigint,
     source_account      text,                            -- the provider's account the money leaves
     beneficiary_id      uuid,                            -- external only
     destination         text,                            -- counterparty or deposit account, frozen
@@ -375,6 +377,51 @@ CREATE TABLE receiving_counters (
     event_sequence  bigint NOT NULL DEFAULT 0,           -- of external_slot events, whose subject is the user
     incoming        bigint NOT NULL DEFAULT 0 CHECK (incoming >= 0)
 ) WITH (fillfactor = 70);
+
+-- Orders ---------------------------------------------------------------------------------------------------------------
+
+-- Refusals that the same request gets again; what was accepted answers from its transfer. An answer is kept for 30 days.
+CREATE TABLE refused_orders (
+    user_id         uuid NOT NULL,
+    route           text COLLATE "C" NOT NULL,           -- of the API
+    key             text COLLATE "C" NOT NULL,           -- Idempotency-Key
+    request_hash    bytea NOT NULL,
+    code            text COLLATE "C" NOT NULL,
+    created_at      timestamptz NOT NULL,
+    PRIMARY KEY (user_id, route, key)
+);
+CREATE INDEX refused_orders_age ON refused_orders (created_at);
+
+-- What is known of an order when it is decided. What is "left" is what may still be sent; null where nothing limits it.
+CREATE TYPE order_facts AS (
+    -- The order, and the first of the batch that has the same.
+    ord integer, id uuid, sender_id uuid, recipient text, amount bigint, description text, api_route text, key text,
+    hash bytea, nonce uuid, device_id uuid, created_event uuid, rerouted_event uuid, slot_event uuid,
+    correlation_id uuid, traceparent text, type text, target uuid, details jsonb,
+    at_sender integer, at_key integer, at_nonce integer, at_recipient integer, at_target integer, first_hash bytea,
+    quote_cost bigint, quote_expires_at timestamptz,
+    drop_amount_per_claim bigint, drop_slots integer, drop_expires_at timestamptz, drop_pool_account text,
+    drop_link text, drop_password_hash text,
+    -- What was answered under its key, and the approval.
+    stored_hash bytea, stored_code text, stored_transfer uuid, recovering boolean, nonce_used boolean,
+    known_device uuid, device_revoked boolean, at_device integer, device_left bigint,
+    -- The sender.
+    known_sender uuid, wallet_id bigint, source_account text, sending_allowed boolean, restricted boolean,
+    available bigint, per_transfer bigint, day_left bigint, month_left bigint, spent_day date, spent_month date,
+    -- The recipient of a payment.
+    recipient_id uuid, recipient_wallet bigint, recipient_account text, unavailable boolean, external_refusal text,
+    beneficiary_id uuid, counterparty_id text, plan_active boolean, recipient_locked boolean, slot_month date,
+    slots_used integer, slot_events bigint, recipient_left bigint,
+    -- The bank account of a withdrawal.
+    own_bank uuid, own_verified boolean, own_counterparty text, own_idle boolean, own_left bigint,
+    -- The payment request that it pays.
+    request_id uuid, request_owner uuid, request_payer uuid, request_state text, request_amount bigint,
+    request_multiple boolean, request_expires_at timestamptz,
+    -- What each route costs.
+    external_fee bigint, external_duty bigint, internal_fee bigint, internal_duty bigint,
+    -- What is decided.
+    now timestamptz, code text, route text, route_reason text, fee bigint, duty bigint
+);
 
 -- Money drops --------------------------------------------------------------------------------------------------------
 -- A drop is a pool of slots. Its money has a ledger account of its own; each slot is a fixed part of it, and a slot's
@@ -762,7 +809,7 @@ GRANT SELECT ON ledger_accounts, balances, transactions, transaction_events, hol
     fee_schedule, spending_counters, receiving_counters, money_drops, drop_slots, payment_requests, request_images,
     disputes, bank_health
     TO ${handler}, ${worker};
-GRANT SELECT ON approval_nonces, inbound_payments, transfer_absences, breaks, blocks, subscription_charges,
+GRANT SELECT ON approval_nonces, refused_orders, inbound_payments, transfer_absences, breaks, blocks, subscription_charges,
     suspense_releases, transfer_proposals, provider_answers, signals, reconciled_accounts, reconciliation_breaks,
     break_notes, recoveries, recovery_accounts, forgotten_transfers
     TO ${worker};
@@ -793,6 +840,7 @@ BEGIN
         ('spending_counters', 'user_id = current_user_id()'),
         ('receiving_counters', 'user_id = current_user_id()'),
         ('approval_nonces', 'false'),
+        ('refused_orders', 'false'),
         ('inbound_payments', 'false'),
         ('ledger_accounts', 'owner_id = current_user_id() AND kind = ''wallet'''),
         ('balances', 'account_id = (SELECT u.wallet_id FROM users u WHERE u.id = current_user_id())'),

@@ -3,16 +3,16 @@ import Postgres
 
 /// What age alone decides.
 struct LedgerUpkeep: Sendable {
-    /// Old answers, or nonces, that one run forgets at most: twice what a thousand payments a second leave.
+    /// Old refusals, or nonces, that one run forgets at most: twice what a thousand payments a second leave.
     private static let pruned: Int32 = 20_000
     /// Transfers of one run.
     private static let unsent: Int64 = 1_000
 
-    /// Forgets answers after 30 days and nonces after a day; an approval lives two minutes.
+    /// Forgets refusals after 30 days and nonces after a day; an approval lives two minutes.
     func prune(in transaction: EventTransaction) async throws {
         try await transaction.stage(
             """
-            SELECT prune_acceptance(transfa_now() - interval '30 days', transfa_now() - interval '1 day',
+            SELECT prune_orders(transfa_now() - interval '30 days', transfa_now() - interval '1 day',
                 \(Self.pruned))
             """
         )

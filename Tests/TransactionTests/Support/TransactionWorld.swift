@@ -47,7 +47,16 @@ struct TransactionWorld: ServiceWorld {
     /// A payment of Ada's is accepted.
     @discardableResult
     func pays(_ username: String, _ amount: Int64) async throws -> UUID {
-        let item = AcceptanceItem(
+        let answer = try await self.orders(username, amount)
+        guard case .accepted(let receipt) = answer.outcome, !answer.isRepeated else {
+            throw TestFailure("not accepted: \(answer.outcome)")
+        }
+        return receipt.transaction
+    }
+
+    /// How a payment of Ada's is answered.
+    func orders(_ username: String, _ amount: Int64, key: String? = nil) async throws -> OrderAnswer {
+        let order = PendingOrder(
             transaction: self.ids.next(),
             sender: self.ada,
             order: .payment(
@@ -56,7 +65,7 @@ struct TransactionWorld: ServiceWorld {
             ),
             sealedText: nil,
             route: "POST /transactions/p2p",
-            key: self.ids.next().lowercased,
+            key: key ?? self.ids.next().lowercased,
             requestHash: Array(repeating: 1, count: 32),
             nonce: self.ids.next(),
             device: nil,
@@ -66,9 +75,7 @@ struct TransactionWorld: ServiceWorld {
             correlation: nil,
             traceparent: nil
         )
-        let answer = try await AcceptanceStore(client: self.requests.client).accept([item])[0]
-        guard answer.isAccepted else { throw TestFailure("not accepted: \(answer.body)") }
-        return item.transaction
+        return try await OrderStore(client: self.requests.client).place([order])[0]
     }
 
     /// Runs one of the service's schedules.

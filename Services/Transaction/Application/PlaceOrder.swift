@@ -4,10 +4,10 @@ import Primitives
 import Sealing
 import ServiceKit
 
-/// A person orders a transfer: seals what they wrote, hands the order to the acceptor, wakes the workers.
-struct AcceptPayment: Sendable {
-    let acceptor: PaymentAcceptor
-    let store: AcceptanceStore
+/// A person orders a transfer: seals what they wrote, hands the order to the batcher, wakes the workers.
+struct PlaceOrder: Sendable {
+    let batcher: OrderBatcher
+    let store: OrderStore
     let database: EventDatabase
     let keys: any DataKeys
     let ids: any IdentifierSource
@@ -23,14 +23,14 @@ struct AcceptPayment: Sendable {
         let quote: QuoteTerms?
     }
 
-    func callAsFunction(_ request: Request) async throws -> AcceptanceAnswer {
+    func callAsFunction(_ request: Request) async throws -> OrderAnswer {
         let device: UUID? =
             switch request.approval.method {
             case .device(let id): id
             case .pin: nil
             }
-        let answer = try await self.acceptor.accept(
-            AcceptanceItem(
+        let answer = try await self.batcher.place(
+            PendingOrder(
                 transaction: self.ids.next(),
                 sender: request.sender,
                 order: request.order,
@@ -48,25 +48,18 @@ struct AcceptPayment: Sendable {
                 quote: request.quote
             )
         )
-        if answer.isAccepted { self.database.wake() }
+        if !answer.isRepeated, case .accepted = answer.outcome { self.database.wake() }
         return answer
     }
 
     /// What was answered before under the same key; nil when nothing was.
     ///
     /// - Throws: 422 when the key was used for another request.
-    func earlierAnswer(_ scope: IdempotencyScope) async throws -> AcceptanceAnswer? {
-        guard
-            let stored = try await self.store.storedAnswer(user: scope.user, route: scope.route, key: scope.key.text)
-        else { return nil }
-        guard scope.isOfSameRequest(stored.hash) else {
-            throw APIError.refused(
-                "idempotency_key_reused",
-                detail: "This idempotency key was used for a different request.",
-                source: .header("Idempotency-Key")
-            )
-        }
-        return AcceptanceAnswer(outcome: "idempotent_replay", status: stored.status, body: stored.body)
+    func earlierAnswer(_ scope: IdempotencyScope) async throws -> OrderAnswer? {
+        let stored = try await self.store.stored(scope.user, route: scope.route, key: scope.key.text)
+        guard let stored else { return nil }
+        guard scope.isOfSameRequest(stored.hash) else { throw OrderRefusal.keyReused }
+        return stored.answer
     }
 
     private func sealed(_ text: Order.Text?, of user: UserID) async throws -> String? {

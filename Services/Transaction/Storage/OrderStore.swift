@@ -1,0 +1,133 @@
+import Foundation
+import Postgres
+import Primitives
+
+/// An order that waits to be placed, with everything the database needs to decide.
+struct PendingOrder: Sendable {
+    let transaction: UUID
+    let sender: UserID
+    let order: Order
+    /// What the person wrote, sealed with their key.
+    let sealedText: String?
+    let route: String
+    let key: String
+    let requestHash: [UInt8]
+    let nonce: UUID
+    /// Nil for an approval by PIN.
+    let device: UUID?
+    /// Ids for the events it may cause.
+    let createdEvent: UUID
+    let reroutedEvent: UUID
+    let slotEvent: UUID
+    let correlation: UUID?
+    let traceparent: String?
+    /// What the quote said that the order names.
+    var quote: QuoteTerms?
+}
+
+/// Places batches of orders: one call of one database function.
+struct OrderStore: Sendable {
+    let client: PostgresClient
+
+    /// Each order gets its own answer, in order.
+    ///
+    /// Repeating a batch after a lost connection is safe: the idempotency keys answer what was done.
+    func place(_ orders: [PendingOrder]) async throws -> [OrderAnswer] {
+        let statement = try Self.statement(orders)
+        let rows = try await self.client.withConnection { connection in try await connection.commit(statement) }
+        precondition(rows.count == orders.count, "place_orders must answer every order of its batch")
+        var answers: [OrderAnswer] = []
+        for (row, order) in zip(rows, orders) { answers.append(try await self.answer(row, to: order)) }
+        return answers
+    }
+
+    private func answer(_ row: PostgresRow, to order: PendingOrder) async throws -> OrderAnswer {
+        let code: String = try row.decode(column: "code")
+        let isRepeated: Bool = try row.decode(column: "is_replay")
+        guard code == Self.accepted else { return OrderAnswer(outcome: .refused(code), isRepeated: isRepeated) }
+        guard isRepeated else {
+            return OrderAnswer(outcome: .accepted(try Self.receipt(row, of: order)), isRepeated: false)
+        }
+        guard let stored = try await self.stored(order.sender, route: order.route, key: order.key) else {
+            throw LedgerContradiction()
+        }
+        return stored.answer
+    }
+
+    private static func receipt(_ row: PostgresRow, of order: PendingOrder) throws -> OrderReceipt {
+        OrderReceipt(
+            transaction: order.transaction,
+            route: try row.decode(column: "route"),
+            amount: order.order.amount.kobo,
+            fee: try row.decode(column: "fee"),
+            duty: try row.decode(column: "duty"),
+            target: OrderReceipt.Target(order.order),
+            createdAt: try row.decode(column: "placed_at")
+        )
+    }
+
+    private static let accepted = "accepted"
+
+    private static func statement(_ orders: [PendingOrder]) throws -> SQL {
+        let details = try orders.map { try $0.order.details(quote: $0.quote) }
+        return """
+            SELECT code, is_replay, route, fee, duty, placed_at FROM place_orders(
+                \(orders.map(\.transaction))::uuid[], \(orders.map(\.sender.uuid))::uuid[],
+                \(orders.map(\.order.recipient))::text[], \(orders.map(\.order.amount.kobo))::bigint[],
+                \(orders.map(\.sealedText))::text[], \(orders.map(\.route))::text[], \(orders.map(\.key))::text[],
+                \(orders.map(\.requestHash))::bytea[], \(orders.map(\.nonce))::uuid[],
+                \(orders.map(\.device))::uuid[], \(orders.map(\.createdEvent))::uuid[],
+                \(orders.map(\.reroutedEvent))::uuid[], \(orders.map(\.slotEvent))::uuid[],
+                \(orders.map(\.correlation))::uuid[], \(orders.map(\.traceparent))::text[],
+                \(orders.map(\.order.type.rawValue))::text[], \(orders.map(\.order.target))::uuid[],
+                \(details)::text[]) ORDER BY ord
+            """
+    }
+
+    /// The answer stored under a key, however old, with the hash of its request; nil when there is none.
+    func stored(_ user: UserID, route: String, key: String) async throws -> (hash: [UInt8], answer: OrderAnswer)? {
+        let rows = try await self.client.query(
+            """
+            SELECT request_hash, code, type, transaction_id, route, amount, fee, duty, placed_at, recipient_username,
+                beneficiary_id, money_drop_id, amount_per_claim, slots, password_required, expires_at, link
+            FROM stored_order(\(user.uuid), \(route), \(key))
+            """
+        )
+        return try rows.first.map { row in
+            let code: String = try row.decode(column: "code")
+            let outcome: OrderAnswer.Outcome = code == Self.accepted ? .accepted(try Self.receipt(row)) : .refused(code)
+            return (try row.decode(column: "request_hash"), OrderAnswer(outcome: outcome, isRepeated: true))
+        }
+    }
+
+    private static func receipt(_ row: PostgresRow) throws -> OrderReceipt {
+        OrderReceipt(
+            transaction: try row.decode(column: "transaction_id"),
+            route: try row.decode(column: "route"),
+            amount: try row.decode(column: "amount"),
+            fee: try row.decode(column: "fee"),
+            duty: try row.decode(column: "duty"),
+            target: try Self.target(row),
+            createdAt: try row.decode(column: "placed_at")
+        )
+    }
+
+    private static func target(_ row: PostgresRow) throws -> OrderReceipt.Target {
+        switch Order.Kind(rawValue: try row.decode(column: "type")) {
+        case .payment: .recipient(try row.decode(column: "recipient_username"))
+        case .withdrawal: .beneficiary(try row.decode(column: "beneficiary_id"))
+        case .moneyDrop:
+            .moneyDrop(
+                OrderReceipt.Drop(
+                    id: try row.decode(column: "money_drop_id"),
+                    amountPerClaim: try row.decode(column: "amount_per_claim"),
+                    slots: Int(try row.decode(Int32.self, column: "slots")),
+                    passwordRequired: try row.decode(column: "password_required"),
+                    expiresAt: try row.decode(column: "expires_at"),
+                    link: try row.decode(column: "link")
+                )
+            )
+        case nil: throw LedgerContradiction()
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import HTTPTypes
+import ServiceKit
+import Testing
+
+@testable import TransactionService
+
+@Suite("Refusals of orders")
+struct OrderRefusalTests {
+    @Test("the database and the service know the same codes, and keep the same of them")
+    func sameCodes() async throws {
+        try await withTransaction { world in
+            let text = "pg_get_functiondef('order_refusal'::regproc)"
+            let rules = try await world.database.psql("SELECT m[1] FROM regexp_matches(\(text), 'THEN ''(\\w+)''', 'g') m")
+            // Not a refusal: the answer is the one that was given before.
+            let codes = Set(rules).subtracting(["idempotent_replay"])
+            #expect(codes == Set(OrderRefusal.allCases.map(\.rawValue)))
+            for refusal in OrderRefusal.allCases where refusal != .keyReused {
+                let isKept = try await world.database.psql("SELECT is_kept('\(refusal.rawValue)')") == ["t"]
+                #expect(isKept == ![403, 503].contains(refusal.apiError.status.code), "\(refusal)")
+            }
+        }
+    }
+
+    @Test("each has a sentence of its own")
+    func sentences() {
+        let sentences = OrderRefusal.allCases.map { $0.apiError.detail ?? "" }
+        #expect(Set(sentences).count == OrderRefusal.allCases.count && !sentences.contains(""))
+        #expect(OrderRefusal.insufficientFunds.apiError.title == "Unprocessable Entity")
+        #expect(OrderRefusal.recipientUnknown.apiError.title == "Not Found")
+        #expect(OrderRefusal.receiveOnly.apiError.title == "Forbidden")
+    }
+
+    @Test("a code that only a newer version knows is that order's refusal, and nobody else's")
+    func newerCode() throws {
+        let answer = OrderAnswer(outcome: .refused("moon_too_full"), isRepeated: false)
+        let response = try answer.response()
+        #expect(response.status == .unprocessableContent)
+        #expect(String(decoding: response.body, as: UTF8.self).contains(#""code":"moon_too_full""#))
+    }
+
+    @Test("what was answered before is answered again, refused or accepted, and marked")
+    func repeated() async throws {
+        try await withTransaction { world in
+            try await world.funds("ada-account", 1000, "p-1")
+            let refused = try await world.orders("bayo", 5000, key: "dear")
+            let again = try await world.orders("bayo", 5000, key: "dear")
+            #expect(again.outcome == refused.outcome && again.isRepeated && !refused.isRepeated)
+            let first = try await world.orders("bayo", 100, key: "lunch")
+            let second = try await world.orders("bayo", 100, key: "lunch")
+            #expect(second.outcome == first.outcome && second.isRepeated && !first.isRepeated)
+            #expect(try second.response().body == first.response().body)
+            #expect(try second.response().headers[.idempotencyReplayed] == "true")
+        }
+    }
+}
