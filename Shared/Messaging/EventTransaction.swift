@@ -127,13 +127,13 @@ public struct EventTransaction: Sendable {
         after delay: Duration = .zero
     ) async throws {
         let now = self.tools.clock.now
-        let due = now.addingTimeInterval(delay / .seconds(1))
         let json = try self.tools.encode(payload)
         try await self.stage(
             """
             INSERT INTO jobs
                 (id, kind, key, subject, payload, due_at, correlation_id, causation_id, traceparent, created_at)
-            VALUES (\(self.tools.ids.next()), \(kind.rawValue), \(key), \(subject), \(json), \(due),
+            VALUES (\(self.tools.ids.next()), \(kind.rawValue), \(key), \(subject), \(json),
+                transfa_now() + \(delay / .seconds(1)) * interval '1 second',
                 \(self.cause.correlationID), \(self.cause.causationID), \(self.cause.traceparent), \(now))
             ON CONFLICT (kind, key) DO NOTHING
             """
@@ -147,7 +147,7 @@ public struct EventTransaction: Sendable {
         try await self.stage(
             """
             INSERT INTO jobs (id, kind, key, subject, due_at, correlation_id, causation_id, traceparent, created_at)
-            VALUES (\(self.tools.ids.next()), \(kind.rawValue), \(key), \(subject), \(now),
+            VALUES (\(self.tools.ids.next()), \(kind.rawValue), \(key), \(subject), transfa_now(),
                 \(self.cause.correlationID), \(self.cause.causationID), \(self.cause.traceparent), \(now))
             ON CONFLICT (kind, key) DO UPDATE
             SET state = 'queued', due_at = excluded.due_at, finished_at = NULL

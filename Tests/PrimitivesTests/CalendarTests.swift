@@ -126,4 +126,15 @@ struct CalendarTests {
         clock.offset = .zero
         #expect(abs(clock.now.timeIntervalSinceNow) < 5)
     }
+
+    @Test("an offset that was read before the clock was set is not taken over")
+    func staleOffset() {
+        let clock = AdjustableClock(offset: .seconds(600))
+        let seen = clock.settings
+        clock.offset = .zero
+        clock.follow(.seconds(600), unlessSetSince: seen)
+        #expect(clock.offset == .zero)
+        clock.follow(.seconds(600), unlessSetSince: clock.settings)
+        #expect(clock.offset == .seconds(600))
+    }
 }

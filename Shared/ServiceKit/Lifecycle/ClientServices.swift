@@ -60,12 +60,14 @@ struct SandboxClockService: Service, CustomStringConvertible {
         }
     }
 
+    /// An answer that comes after somebody has set both clocks may be of the time before: the next look counts then.
     private func follow() async {
+        let seen = self.clock.settings
         let rows = try? await self.postgres.query(
             "SELECT round(extract(epoch FROM moved) * 1000)::bigint FROM clock_offset"
         )
         guard let row = rows?.first, let milliseconds = try? row.decode(Int64.self) else { return }
-        self.clock.offset = .milliseconds(milliseconds)
+        self.clock.follow(.milliseconds(milliseconds), unlessSetSince: seen)
     }
 }
 
