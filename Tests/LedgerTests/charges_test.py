@@ -166,10 +166,7 @@ def _(s):
     _, ann = s.user(funds=1000, bank=False)
     first, second = bank(s, ann, True), bank(s, ann)
     equal(withdraw(s, ann, first)[0], "accepted")
-    outcome, _, _, status, body = withdraw(s, ann, second)
-    error = json.loads(body)["errors"][0]
-    equal((outcome, status, error["code"]), ("beneficiary_not_in_plan", 422, "beneficiary_not_in_plan"))
-    assert "default bank account" in error["detail"], error
+    equal(withdraw(s, ann, second)[0], "beneficiary_not_in_plan")
     s.change(ann, active_until=NOON + HOUR)
     equal(withdraw(s, ann, second)[0], "accepted")
     equal(withdraw(s, ann, second, NOON + HOUR)[0], "beneficiary_not_in_plan")

@@ -306,8 +306,8 @@ CREATE OR REPLACE FUNCTION stored_order(p_user uuid, p_route text, p_key text) R
     FROM refused_orders k WHERE k.user_id = p_user AND k.route = p_route AND k.key = p_key
     UNION ALL
     SELECT t.request_hash, 'accepted', t.id, t.type, t.first_route, t.amount, t.first_fee, t.first_duty,
-        t.recipient_username, t.beneficiary_id, t.created_at, d.id, d.amount_per_claim, d.slots,
-        d.password_hash IS NOT NULL, d.expires_at, d.link
+        t.recipient_username, CASE t.type WHEN 'self_transfer' THEN t.beneficiary_id END, t.created_at,
+        d.id, d.amount_per_claim, d.slots, d.password_hash IS NOT NULL, d.expires_at, d.link
     FROM transactions t LEFT JOIN money_drops d ON d.funding_id = t.id
     WHERE t.request_key = request_key(p_user, p_route, p_key)
     LIMIT 1

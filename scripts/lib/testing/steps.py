@@ -24,9 +24,11 @@ FAULTS_ON_PROCESSES = "faults on processes"
 SERVICE_FAULTS = "faults of single services"
 # compose-test ends with it when no engine can be had that runs the suite.
 NO_ENGINE = 75
-# How a money test is named.
+# How a money test is named, and a mutation.
 STORY = re.compile(r'^@story\("([^"]+)"', re.MULTILINE)
-MONEY_FILES = ("Services/Transaction/Migrations/", "Shared/Messaging/Migrations/", "Tests/LedgerTests/")
+MUTATION = re.compile(r"^mutation: (\w+)$", re.MULTILINE)
+MONEY_FILES = ("Services/Transaction/Migrations/", "Services/Transaction/Functions/", "Shared/Messaging/Migrations/",
+               "Shared/Messaging/Functions/", "Tests/LedgerTests/")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,7 +107,8 @@ class Plan:
             if step.reports:
                 names = [test for test in tests if runs(step, test)]
             elif step.title == MUTATIONS:
-                names = sorted(path.stem for path in self.root.glob("Tests/Mutations/rules/*.mutation"))
+                files = sorted(self.root.glob("Tests/Mutations/rules/*.mutations"))
+                names = [name for file in files for name in MUTATION.findall(file.read_text())]
             else:
                 names = STORY.findall(pathlib.Path(step.command[-1]).read_text()) if step.command[-1].endswith("_test.py") \
                     else []
