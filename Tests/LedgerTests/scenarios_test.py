@@ -787,7 +787,7 @@ def _(s):
     (_, ann), (bob, _) = s.user(funds=1000), s.user()
     got = together(s.database, [lambda c: L.place(c, [L.request(ann, bob, 10, key="once")])[0] for _ in range(100)], connections=10)
     equal(sorted(g[0] for g in got), ["accepted"] + ["idempotent_replay"] * 99)
-    equal((len({g[3:] for g in got}), s.wallet(ann)), (1, (1000, 10)))
+    equal((len({(g.id, g.code) for g in got}), s.wallet(ann)), (1, (1000, 10)))
 
 
 @story("two hundred payments at once from a wallet that covers fifty: exactly fifty")
