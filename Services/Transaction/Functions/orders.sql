@@ -42,18 +42,16 @@ BEGIN
         p_hashes, p_nonces, p_devices, p_created_events, p_rerouted_events, p_slot_events, p_correlations,
         p_traceparents, p_types, p_targets, p_details, v_locked, v_now)
     LOOP
-        IF f.ord > 1 THEN
-            f.nonce_used := f.nonce_used OR v_nonces[f.at_nonce] > 0;
-            f.day_left := f.day_left - v_sent[f.at_sender];
-            f.month_left := f.month_left - v_sent[f.at_sender];
-            f.available := f.available - v_held[f.at_sender];
-            f.own_left := f.own_left - v_withdrawn[f.at_sender];
-            f.device_left := f.device_left - v_on_device[f.at_device];
-            f.recipient_left := f.recipient_left - v_incoming[f.at_recipient];
-            f.slots_used := f.slots_used + v_slots[f.at_recipient];
-            f.slot_events := f.slot_events + v_slots[f.at_recipient];
-            IF v_requests[f.at_target] > 0 THEN f.request_state := 'processing'; END IF;
-        END IF;
+        f.nonce_used := f.nonce_used OR v_nonces[f.at_nonce] > 0;
+        f.day_left := f.day_left - v_sent[f.at_sender];
+        f.month_left := f.month_left - v_sent[f.at_sender];
+        f.available := f.available - v_held[f.at_sender];
+        f.own_left := f.own_left - v_withdrawn[f.at_sender];
+        f.device_left := f.device_left - v_on_device[f.at_device];
+        f.recipient_left := f.recipient_left - v_incoming[f.at_recipient];
+        f.slots_used := f.slots_used + v_slots[f.at_recipient];
+        f.slot_events := f.slot_events + v_slots[f.at_recipient];
+        IF v_requests[f.at_target] > 0 THEN f.request_state := 'processing'; END IF;
         f.route_reason := order_route_reason(f);
         f.route := route_of(f.route_reason);
         f.fee := CASE f.route WHEN 'external' THEN f.external_fee ELSE f.internal_fee END;
@@ -113,7 +111,8 @@ BEGIN
     RETURN v_locked;
 END $$;
 
--- Why an order is refused; null when it is accepted. The first rule that applies answers.
+-- Why an order is refused; null when it is accepted. The first rule that applies answers. Declared no stricter than its
+-- parts, as the other expressions here: only then it is inlined, and not called.
 CREATE OR REPLACE FUNCTION order_refusal(f order_facts) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT CASE
         -- Who asks, and is it the first time?
