@@ -32,6 +32,14 @@ let contracts = Target.Dependency.product(name: "Contracts", package: "Contracts
 
 // MARK: Helpers
 
+/// Who has SQL functions beside the migrations, in a folder Functions.
+let withFunctions: Set<String> = []
+
+/// The SQL files of a module.
+func schema(_ name: String) -> [Resource] {
+    [.copy("Migrations")] + (withFunctions.contains(name) ? [.copy("Functions")] : [])
+}
+
 /// A library of the distribution, in the packages that have it.
 func systemLibrary(_ name: String, _ packages: [String], pkgConfig: String? = nil) -> Target {
     .systemLibrary(name: name, path: "Shared/\(name)", pkgConfig: pkgConfig, providers: [.apt(packages)])
@@ -44,7 +52,7 @@ func shared(_ name: String, _ dependencies: [Target.Dependency], settings: [Swif
         dependencies: dependencies,
         path: "Shared/\(name)",
         exclude: name == "ServiceKit" ? ["README.md", "openapi.yaml"] : ["README.md"],
-        resources: name == "Messaging" ? [.copy("Migrations")] : [],
+        resources: name == "Messaging" ? schema(name) : [],
         swiftSettings: settings
     )
 }
@@ -56,7 +64,7 @@ func service(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Targe
         "OutgoingHTTP", httpTypes, logging, lifecycle, "Cryptography",
     ]
     let page: [Resource] = name == "Console" ? [.copy("Page")] : []
-    return library(name, own + dependencies, resources: [.copy("Migrations")] + page)
+    return library(name, own + dependencies, resources: schema(name) + page)
         + [executable(name, ["ServiceKit"])]
 }
 
