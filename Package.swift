@@ -34,6 +34,11 @@ let contracts = Target.Dependency.product(name: "Contracts", package: "Contracts
 
 // MARK: Helpers
 
+/// The SQL files of a module. One service has no functions of its own.
+func schema(_ name: String) -> [Resource] {
+    [.copy("Migrations")] + (name == "Subscription" ? [] : [.copy("Functions")])
+}
+
 /// A library of the distribution, in the packages that have it.
 func systemLibrary(_ name: String, _ packages: [String], pkgConfig: String? = nil) -> Target {
     .systemLibrary(name: name, path: "Shared/\(name)", pkgConfig: pkgConfig, providers: [.apt(packages)])
@@ -46,7 +51,7 @@ func shared(_ name: String, _ dependencies: [Target.Dependency], settings: [Swif
         dependencies: dependencies,
         path: "Shared/\(name)",
         exclude: name == "ServiceKit" ? ["README.md", "openapi.yaml"] : ["README.md"],
-        resources: name == "Messaging" ? [.copy("Migrations")] : [],
+        resources: name == "Messaging" ? schema(name) : [],
         swiftSettings: settings
     )
 }
@@ -58,7 +63,7 @@ func service(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Targe
         "OutgoingHTTP", httpTypes, logging, lifecycle, "Cryptography",
     ]
     let page: [Resource] = name == "Console" ? [.copy("Page")] : []
-    return library(name, own + dependencies, resources: [.copy("Migrations")] + page)
+    return library(name, own + dependencies, resources: schema(name) + page)
         + [executable(name, ["ServiceKit"])]
 }
 

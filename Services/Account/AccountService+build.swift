@@ -10,7 +10,7 @@ extension ServiceDefinition {
         name: "account",
         needs: [.database, .broker, .clerk, .auth],
         keys: AccountConfiguration.keys,
-        migrations: { try AccountMigrations.all() },
+        schema: { try AccountSchema.sets() },
         build: { try AccountParts(host: $0).wired() }
     )
 }

@@ -8,7 +8,7 @@ extension ServiceDefinition {
     public static let analytics = ServiceDefinition(
         name: "analytics",
         needs: [.database, .broker, .clerk, .auth],
-        migrations: { try AnalyticsMigrations.all() },
+        schema: { try AnalyticsSchema.sets() },
         build: { try AnalyticsParts(host: $0).wired() }
     )
 }

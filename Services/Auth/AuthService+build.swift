@@ -12,7 +12,7 @@ extension ServiceDefinition {
         name: "auth",
         needs: [.database, .broker, .redis, .clerk],
         keys: AuthConfiguration.keys,
-        migrations: { try AuthMigrations.all() },
+        schema: { try AuthSchema.sets() },
         build: { try AuthParts(host: $0).wired() }
     )
 }

@@ -11,7 +11,7 @@ extension ServiceDefinition {
         name: "console",
         needs: [.database, .broker],
         keys: ConsoleConfiguration.keys,
-        migrations: { try ConsoleMigrations.all() },
+        schema: { try ConsoleSchema.sets() },
         build: { try ConsoleParts(host: $0).wired() }
     )
 }

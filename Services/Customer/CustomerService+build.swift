@@ -10,7 +10,7 @@ extension ServiceDefinition {
         name: "customer",
         needs: [.database, .broker, .redis, .clerk, .auth],
         keys: CustomerConfiguration.keys,
-        migrations: { try CustomerMigrations.all() },
+        schema: { try CustomerSchema.sets() },
         build: { try CustomerParts(host: $0).wired() }
     )
 }

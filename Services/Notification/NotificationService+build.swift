@@ -12,7 +12,7 @@ extension ServiceDefinition {
         name: "notification",
         needs: [.database, .broker, .clerk, .auth],
         keys: NotificationConfiguration.keys,
-        migrations: { try NotificationMigrations.all() },
+        schema: { try NotificationSchema.sets() },
         build: { host in
             let parts = try NotificationParts(host: host)
             do {

@@ -9,7 +9,7 @@ extension ServiceDefinition {
         name: "subscription",
         needs: [.database, .broker, .clerk, .auth],
         keys: SubscriptionConfiguration.keys,
-        migrations: { try SubscriptionMigrations.all() },
+        schema: { try SubscriptionSchema.sets() },
         build: { try SubscriptionParts(host: $0).wired() }
     )
 }

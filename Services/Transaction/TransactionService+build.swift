@@ -12,7 +12,7 @@ extension ServiceDefinition {
         name: "transaction",
         needs: [.database, .broker, .clerk, .auth, .ownCounts],
         keys: TransactionConfiguration.keys,
-        migrations: { try TransactionMigrations.all() },
+        schema: { try TransactionSchema.sets() },
         build: { try TransactionParts(host: $0).wired() }
     )
 }

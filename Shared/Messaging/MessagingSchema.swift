@@ -1,13 +1,12 @@
 import Foundation
 public import Postgres
 
-/// The tables that every service's database has.
+/// The tables and functions that every service's database has.
 public enum MessagingSchema {
-    /// All migrations of a database: those of messaging, and a service's own.
+    /// The sets of a database in their order: that of messaging, a service's own.
     ///
     /// - Throws: What reading the files throws.
-    public static func migrations(around own: [Migration] = []) throws -> [Migration] {
-        let folder = Bundle.module.bundleURL.appendingPathComponent("Migrations")
-        return try Migration.load(directory: folder, set: "messaging") + own
+    public static func sets(around own: [SchemaSet] = []) throws -> [SchemaSet] {
+        [try SchemaSet.load(directory: Bundle.module.bundleURL, name: "messaging")] + own
     }
 }

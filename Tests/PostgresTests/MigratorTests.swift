@@ -25,7 +25,7 @@ import Testing
                 self.one("INSERT INTO ${table} VALUES (2)"),
             ]
             let migrator = Migrator(migrations: migrations, variables: ["table": "things"])
-            #expect(try await migrator.run(url: url).map(\.number) == [1, 1, 2])
+            #expect(try await migrator.run(url: url).migrations.map(\.number) == [1, 1, 2])
             #expect(try await migrator.run(url: url).isEmpty)
             #expect(try await self.applied(url) == ["messaging1", "auth1", "auth2"])
             try await withClient(url) { client in
@@ -43,7 +43,7 @@ import Testing
         try await withDatabase { url in
             let migrator = Migrator(migrations: (1...5).map { self.one("CREATE TABLE t\($0) (x int)", number: $0) })
             let counts = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<4 { group.addTask { try await migrator.run(url: url).count } }
+                for _ in 0..<4 { group.addTask { try await migrator.run(url: url).migrations.count } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(counts.reduce(0, +) == 5)
@@ -91,7 +91,7 @@ import Testing
                 (Migrator(migrations: [self.one("SELECT 1", number: 2)]), .outOfOrder),
                 (Migrator(migrations: [self.one("SELECT 1"), self.one("SELECT 2")]), .duplicateNumber),
                 (Migrator(migrations: [self.one("SELECT ${nobody}", number: 4)]), .unknownVariable),
-                (Migrator(migrations: [], variables: ["owner": "a'; DROP TABLE t"]), .unsafeVariable),
+                (Migrator(sets: [], variables: ["owner": "a'; DROP TABLE t"]), .unsafeVariable),
             ]
             for (migrator, code) in cases {
                 let error = await #expect(throws: MigrationError.self) { try await migrator.run(url: url) }
@@ -104,7 +104,9 @@ import Testing
     func look() async throws {
         try await withDatabase { url in
             func states(_ migrations: [Migration]) async throws -> [String] {
-                try await Migrator(migrations: migrations).look(url: url).map { "\($0.set)\($0.number) \($0.state)" }
+                try await Migrator(migrations: migrations).look(url: url).migrations.map {
+                    "\($0.set)\($0.number) \($0.state)"
+                }
             }
             let first = self.one("SELECT 1")
             let all = [first, self.one("SELECT 2", number: 2), self.one("SELECT 3", number: 3)]
@@ -137,5 +139,15 @@ import Testing
         try Data().write(to: folder.appending(path: "first.sql"))
         let error = #expect(throws: MigrationError.self) { try Migration.load(directory: folder, set: "auth") }
         #expect(error?.code == .badFileName)
+    }
+}
+
+extension Migrator {
+    /// Sets without functions, in the order of their first migration.
+    fileprivate init(migrations: [Migration], variables: [String: String] = [:]) {
+        var names: [String] = []
+        for migration in migrations where !names.contains(migration.set) { names.append(migration.set) }
+        let sets = names.map { name in SchemaSet(name: name, migrations: migrations.filter { $0.set == name }) }
+        self.init(sets: sets, variables: variables)
     }
 }

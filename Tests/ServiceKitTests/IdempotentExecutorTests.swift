@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Logging
+import Messaging
 import Postgres
 import Primitives
 import Redis
@@ -44,15 +45,14 @@ private struct Stage: Sendable {
 }
 
 private func withStage(redis: Bool, _ body: @Sendable (Stage) async throws -> Void) async throws {
-    let directory = URL(fileURLWithPath: Repository.path("Shared/Messaging/Migrations"))
     let effects = Migration(
         set: "effects",
         number: 1,
         name: "effects",
         sql: "CREATE TABLE effects (id uuid PRIMARY KEY, key text); GRANT SELECT, INSERT ON effects TO ${handler};"
     )
-    let migrations = try Migration.load(directory: directory, set: "messaging") + [effects]
-    try await withTestDatabase(from: .migrated("test", migrations)) { database in
+    let schema = try MessagingSchema.sets(around: [SchemaSet(name: "effects", migrations: [effects])])
+    try await withTestDatabase(from: .migrated("test", schema)) { database in
         try await withTestRedis { redisURL in
             let configuration = try PostgresConfiguration(url: database.handlerURL)
             let postgres = PostgresClient(configuration: configuration, logger: quiet)

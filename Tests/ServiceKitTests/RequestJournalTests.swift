@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Logging
+import Messaging
 import Postgres
 import Primitives
 import ServiceLifecycle
@@ -31,9 +32,7 @@ struct RequestJournalTests {
         _ body: @escaping @Sendable (RequestJournal) async throws -> Void,
         then check: (TestDatabase) async throws -> Void
     ) async throws {
-        let directory = URL(fileURLWithPath: Repository.path("Shared/Messaging/Migrations"))
-        let migrations = try Migration.load(directory: directory, set: "messaging")
-        try await withTestDatabase(from: .migrated("test", migrations)) { database in
+        try await withTestDatabase(from: .migrated("test", MessagingSchema.sets())) { database in
             let configuration = try PostgresConfiguration(url: database.workerURL)
             let postgres = PostgresClient(configuration: configuration, logger: quiet)
             let journal = RequestJournal(postgres: postgres, logger: quiet, metrics: PrometheusRegistry())

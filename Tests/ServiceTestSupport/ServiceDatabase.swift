@@ -72,7 +72,7 @@ public struct ServiceDatabase: Sendable {
 ///
 /// - Parameters:
 ///   - service: Whose outbox it is.
-///   - migrations: The service's own, behind those of messaging.
+///   - schema: Messaging's, the service's own and the audit's.
 ///   - handlers: What the service does with events; they must be those of the catalogue.
 ///   - projections: What it derives from events alone.
 ///   - connections: For transactions of each role; few, because many tests share one server.
@@ -80,13 +80,13 @@ public struct ServiceDatabase: Sendable {
 /// - Throws: What `body` throws, and why the database could not be made.
 public func withServiceDatabase(
     _ service: ServiceName,
-    migrations: [Migration],
+    schema: [SchemaSet],
     handlers: EventHandlers,
     projections: [Projection] = [],
     connections: Int = 4,
     _ body: (ServiceDatabase) async throws -> Void
 ) async throws {
-    try await withTestDatabase(from: .migrated(service.rawValue, migrations)) { database in
+    try await withTestDatabase(from: .migrated(service.rawValue, schema)) { database in
         let logger = Logger(label: "\(service.rawValue)-tests") { _ in SwiftLogNoOpLogHandler() }
         let requests = try client(database.handlerURL, connections, logger)
         let work = try client(database.workerURL, connections, logger)

@@ -99,8 +99,8 @@ extension Tools {
                 ]
                 let empty = try await ToolRun(["migrate", "status", "account", "--json"], environment)
                 #expect(empty.exit == .code(1))
-                let states = try empty.lines().compactMap { $0["migration"]?["state"]?.text }
-                #expect(states.count > 1 && Set(states) == ["missing"])
+                let states = try empty.lines().compactMap { ($0["migration"] ?? $0["functions"])?["state"]?.text }
+                #expect(states.count > 3 && Set(states) == ["missing"])
                 let applied = try await ToolRun(["migrate", "apply", "account"], environment)
                 #expect(applied.exit == .code(0) && applied.text.contains("account: \(states.count) applied"))
                 let whole = try await ToolRun(["migrate", "plan", "account"], environment)

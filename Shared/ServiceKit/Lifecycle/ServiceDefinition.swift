@@ -1,7 +1,7 @@
 import Foundation
 public import Postgres
 
-/// A service as its executable and its tests see it: a name, what it needs, its migrations, and how it is wired.
+/// A service as its executable and its tests see it: a name, what it needs, its schema, and how it is wired.
 public struct ServiceDefinition: Sendable {
     /// The name: `account`.
     public let name: String
@@ -9,8 +9,8 @@ public struct ServiceDefinition: Sendable {
     public let needs: ServiceSettings.Needs
     /// The service's own documented settings.
     public let keys: [SettingKey]
-    /// All migrations in their order: messaging's, then the service's own.
-    public let migrations: @Sendable () throws -> [Migration]
+    /// The tables and functions of its database in their order: messaging's, the service's own, the audit's.
+    public let schema: @Sendable () throws -> [SchemaSet]
     /// The composition root.
     public let build: @Sendable (ServiceHost) async throws -> ServiceParts
 
@@ -22,13 +22,13 @@ public struct ServiceDefinition: Sendable {
         name: String,
         needs: ServiceSettings.Needs,
         keys: [SettingKey] = [],
-        migrations: @escaping @Sendable () throws -> [Migration] = { [] },
+        schema: @escaping @Sendable () throws -> [SchemaSet] = { [] },
         build: @escaping @Sendable (ServiceHost) async throws -> ServiceParts
     ) {
         self.name = name
         self.needs = needs
         self.keys = keys
-        self.migrations = migrations
+        self.schema = schema
         self.build = build
     }
 }

@@ -8,7 +8,8 @@ import Postgres
 ///
 /// - `--migrate`: runs the migrations as `MIGRATION_DATABASE_URL`, then the service.
 /// - `--migrate-only`: runs the migrations and ends.
-/// - `--migrate-look`: prints how every migration stands in the database, as a JSON object in a line each, and ends.
+/// - `--migrate-look`: prints how every migration and every set of functions stands in the database, as a JSON object
+///   in a line each, and ends.
 /// - `--settings`: prints the documented settings and ends.
 /// - `--version`: prints the version and ends.
 ///
@@ -104,8 +105,11 @@ public enum ServiceMain {
 
     static func migrate(_ definition: ServiceDefinition, reader: SettingsReader, logger: Logger) async throws {
         let (migrator, url) = try Self.migrator(definition, reader: reader)
-        let applied = try await migrator.run(url: url, logger: logger)
-        logger.info("migrated", metadata: ["count": .safe(applied.count)])
+        let outcome = try await migrator.run(url: url, logger: logger)
+        let counts: Logger.Metadata = [
+            "count": .safe(outcome.migrations.count), "functions": .safe(outcome.functions.count),
+        ]
+        logger.info("migrated", metadata: counts)
     }
 
     private static func migrator(
@@ -114,7 +118,7 @@ public enum ServiceMain {
     ) throws -> (migrator: Migrator, url: String) {
         let url = try reader.text(.migrationDatabaseURL)
         let migrator = Migrator(
-            migrations: try definition.migrations(),
+            sets: try definition.schema(),
             variables: [
                 "owner": Self.role(of: url) ?? "\(definition.name)_owner",
                 "handler": Self.role(of: try reader.optionalText(.databaseURL)) ?? "\(definition.name)_handler",
@@ -126,16 +130,28 @@ public enum ServiceMain {
 
     private static func lookAtMigrations(_ definition: ServiceDefinition, reader: SettingsReader) async throws {
         let (migrator, url) = try Self.migrator(definition, reader: reader)
-        for migration in try await migrator.look(url: url) {
-            var text = JSONText()
-            text.object { line in
+        let standing = try await migrator.look(url: url)
+        for migration in standing.migrations {
+            Self.write { line in
                 line.member("set", migration.set)
                 line.member("number", Int64(migration.number))
                 line.member("name", migration.name)
                 line.member("state", migration.state.rawValue)
             }
-            FileHandle.standardOutput.write(Data(text.bytes) + Data("\n".utf8))
         }
+        for functions in standing.functions {
+            Self.write { line in
+                line.member("set", functions.set)
+                line.member("name", "functions")
+                line.member("state", functions.state.rawValue)
+            }
+        }
+    }
+
+    private static func write(_ line: (inout JSONText) -> Void) {
+        var text = JSONText()
+        text.object(line)
+        FileHandle.standardOutput.write(Data(text.bytes) + Data("\n".utf8))
     }
 
     /// The roles are those that the URLs log in as, so that rights and log-ins cannot drift apart.

@@ -133,7 +133,7 @@ struct AccountWorld: ServiceWorld {
 func withAccount(_ body: (AccountWorld) async throws -> Void) async throws {
     try await withServiceDatabase(
         .account,
-        migrations: try AccountMigrations.all(),
+        schema: try AccountSchema.sets(),
         handlers: AccountHandlers.make(accounts: AccountStore())
     ) { service in
         let world = AccountWorld(service: service)

@@ -266,7 +266,7 @@ extension AnalyticsWorld {
 func withAnalytics(_ body: (AnalyticsWorld) async throws -> Void) async throws {
     try await withServiceDatabase(
         .analytics,
-        migrations: try AnalyticsMigrations.all(),
+        schema: try AnalyticsSchema.sets(),
         handlers: AnalyticsHandlers.make(money: AnalyticsWorld.money, people: CounterpartyStore()),
         projections: [AnalyticsWorld.money]
     ) { service in

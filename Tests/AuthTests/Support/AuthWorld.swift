@@ -83,7 +83,7 @@ struct AuthWorld: ServiceWorld {
 func withAuth(_ body: (AuthWorld) async throws -> Void) async throws {
     try await withServiceDatabase(
         .auth,
-        migrations: try AuthMigrations.all(),
+        schema: try AuthSchema.sets(),
         handlers: AuthWorld.handlers,
         connections: 8
     ) { service in

@@ -82,7 +82,7 @@ struct ConsoleWorld: ServiceWorld {
 func withConsole(_ body: (ConsoleWorld) async throws -> Void) async throws {
     try await withServiceDatabase(
         .console,
-        migrations: try ConsoleMigrations.all(),
+        schema: try ConsoleSchema.sets(),
         handlers: EventHandlers()
     ) { service in
         try await body(ConsoleWorld(service: service))

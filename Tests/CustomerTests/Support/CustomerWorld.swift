@@ -121,7 +121,7 @@ struct CustomerWorld: ServiceWorld {
 func withCustomer(_ body: (CustomerWorld) async throws -> Void) async throws {
     try await withServiceDatabase(
         .customer,
-        migrations: try CustomerMigrations.all(),
+        schema: try CustomerSchema.sets(),
         handlers: CustomerHandlers.make(
             users: CustomerUserStore(),
             images: ImageStore(),

@@ -27,8 +27,9 @@ struct Kit: Sendable {
         spans: (any SpanSink)? = nil,
         _ body: (Kit) async throws -> Void
     ) async throws {
-        let migrations = try MessagingSchema.migrations(around: [Self.ownTables])
-        try await withTestDatabase(from: .migrated("test", migrations), on: servers) { database in
+        let own = SchemaSet(name: "test", migrations: [Self.ownTables])
+        try await withTestDatabase(from: .migrated("test", MessagingSchema.sets(around: [own])), on: servers) {
+            database in
             let client = try Self.client(database)
             let committed = WakeSignal()
             let tools = MessagingTools(clock: SystemClock(), ids: UUIDv7Source(), spans: spans)

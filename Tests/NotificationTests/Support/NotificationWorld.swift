@@ -176,7 +176,7 @@ struct NotificationWorld: ServiceWorld {
 func withNotification(_ body: (NotificationWorld) async throws -> Void) async throws {
     try await withServiceDatabase(
         .notification,
-        migrations: try NotificationMigrations.all(),
+        schema: try NotificationSchema.sets(),
         handlers: NotificationWorld.handlers
     ) { service in
         try await body(NotificationWorld(service: service))

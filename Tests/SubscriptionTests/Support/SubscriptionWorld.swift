@@ -150,7 +150,7 @@ struct SubscriptionWorld: ServiceWorld {
 func withSubscription(connections: Int = 4, _ body: (SubscriptionWorld) async throws -> Void) async throws {
     try await withServiceDatabase(
         .subscription,
-        migrations: try SubscriptionMigrations.all(),
+        schema: try SubscriptionSchema.sets(),
         handlers: SubscriptionWorld.handlers,
         connections: connections
     ) { service in

@@ -4,8 +4,10 @@ import TestSupport
 extension SuiteEnvironment {
     /// A service's database as the service itself migrates it.
     static func template(of name: String) throws -> DatabaseTemplate {
-        let own = "Services/\(name.prefix(1).uppercased() + name.dropFirst())/Migrations"
-        let contents = try ["Shared/Messaging/Migrations", own].flatMap(Self.texts)
+        let own = "Services/\(name.prefix(1).uppercased() + name.dropFirst())"
+        let contents = try ["Shared/Messaging", own].flatMap { folder in
+            try Self.texts(under: "\(folder)/Migrations") + Self.texts(under: "\(folder)/Functions")
+        }
         return DatabaseTemplate(name, contents: contents) { database in
             let nowhere = TestVhost(
                 name: "nowhere",
@@ -22,11 +24,13 @@ extension SuiteEnvironment {
         }
     }
 
-    /// All migrations under a folder, in order, each with its path.
+    /// All SQL files under a folder, in order, each with its path; not everybody has functions.
     private static func texts(under folder: String) throws -> [String] {
         let path = Repository.path(folder)
-        let files = try FileManager.default.subpathsOfDirectory(atPath: path).filter { $0.hasSuffix(".sql") }.sorted()
-        guard !files.isEmpty else { throw TestFailure("\(folder) has no migrations") }
-        return try files.map { "\($0)\n\(try String(contentsOfFile: "\(path)/\($0)", encoding: .utf8))" }
+        let isThere = folder.hasSuffix("/Migrations") || FileManager.default.fileExists(atPath: path)
+        let files = try isThere ? FileManager.default.subpathsOfDirectory(atPath: path) : []
+        return try files.filter { $0.hasSuffix(".sql") }.sorted().map {
+            "\($0)\n\(try String(contentsOfFile: "\(path)/\($0)", encoding: .utf8))"
+        }
     }
 }

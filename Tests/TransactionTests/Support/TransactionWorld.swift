@@ -103,7 +103,7 @@ struct TransactionWorld: ServiceWorld {
 func withTransaction(_ body: (TransactionWorld) async throws -> Void) async throws {
     try await withServiceDatabase(
         .transaction,
-        migrations: try TransactionMigrations.all(),
+        schema: try TransactionSchema.sets(),
         handlers: TransactionHandlers.make(ReadModelStore())
     ) { service in
         let world = TransactionWorld(service: service)

@@ -24,7 +24,7 @@ func shared(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         dependencies: dependencies,
         path: "Shared/\(name)",
         exclude: ["README.md"],
-        resources: name == "Messaging" ? [.copy("Migrations")] : [],
+        resources: name == "Messaging" ? [.copy("Migrations"), .copy("Functions")] : [],
         swiftSettings: settings
     )
 }

@@ -3,11 +3,11 @@ import ContractGate
 import Contracts
 import Foundation
 
-/// `transfactl migrate`: the tables of services.
+/// `transfactl migrate`: the tables and functions of services.
 struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "What the databases of services have and lack of their tables.",
+        abstract: "What the databases of services have and lack of their tables and functions.",
         discussion: """
             The executable of a service knows its migrations: those beside transfactl are asked, or those in --binaries. \
             <SERVICE>_MIGRATION_DATABASE_URL names the owner of a database; <SERVICE>_DATABASE_URL and \
@@ -46,10 +46,13 @@ struct MigrateOptions: ParsableArguments {
 struct MigrateStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "How every migration stands; fails unless all are applied. Changes nothing.",
+        abstract:
+            "How every migration and every set of functions stands; fails unless all are applied. Changes nothing.",
         discussion: """
             missing: apply would run it. changed: its file is not the one that was applied. late: a later one is there \
-            already. unknown: a newer version of the service was here. Exit code 1 when one is not applied.
+            already. unknown: a newer version of the service was here. Functions are one row per set. missing, outdated: \
+            apply would run all files of the set. newer: a newer version was here, apply would leave them. Exit code 1 \
+            when one is not applied.
             """,
         aliases: ["plan"]
     )
@@ -57,23 +60,21 @@ struct MigrateStatus: AsyncParsableCommand {
     @OptionGroup var show: ShowOptions
     @OptionGroup var which: MigrateOptions
 
-    @Flag(help: "Also those that are applied.")
+    @Flag(help: "Also what is applied.")
     var all = false
 
     func run() async throws {
         try await self.show.run { output throws(Failure) in
             var open = 0
             for service in self.which.named {
-                let migrations = try self.which.program(of: service).look()
-                let waiting = migrations.filter { $0["state"]?.text != "applied" }
-                for migration in self.all ? migrations : waiting {
-                    MigrateStatus.show(migration, of: service, output)
-                }
+                let parts = try self.which.program(of: service).look()
+                let waiting = parts.filter { $0["state"]?.text != "applied" }
+                for part in self.all ? parts : waiting { MigrateStatus.show(part, of: service, output) }
                 open += waiting.count
-                let text = "\(service.rawValue): \(migrations.count - waiting.count) applied, \(waiting.count) not"
+                let text = "\(service.rawValue): \(parts.count - waiting.count) applied, \(waiting.count) not"
                 let node: JSONNode = [
                     "kind": "database", "service": .text(service.rawValue),
-                    "applied": .number(Int64(migrations.count - waiting.count)), "open": .number(Int64(waiting.count)),
+                    "applied": .number(Int64(parts.count - waiting.count)), "open": .number(Int64(waiting.count)),
                 ]
                 output.item(node, text: text)
             }
@@ -81,11 +82,13 @@ struct MigrateStatus: AsyncParsableCommand {
         }
     }
 
-    private static func show(_ migration: JSONNode, of service: ServiceName, _ output: Output) {
-        let number = migration["number"]?.number ?? 0
-        let name = "\(migration["set"]?.text ?? "")/\(number)_\(migration["name"]?.text ?? "")"
-        let node: JSONNode = ["kind": "migration", "service": .text(service.rawValue), "migration": migration]
-        output.item(node, text: "\(service.rawValue) \(migration["state"]?.text ?? "") \(name)")
+    /// A migration has a number; the functions of a set have none.
+    private static func show(_ part: JSONNode, of service: ServiceName, _ output: Output) {
+        let kind = part["number"] == nil ? "functions" : "migration"
+        let number = part["number"]?.number.map { "\($0)_" } ?? ""
+        let name = "\(part["set"]?.text ?? "")/\(number)\(part["name"]?.text ?? "")"
+        let node: JSONNode = ["kind": .text(kind), "service": .text(service.rawValue), kind: part]
+        output.item(node, text: "\(service.rawValue) \(part["state"]?.text ?? "") \(name)")
     }
 }
 
@@ -94,7 +97,10 @@ struct MigrateApply: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apply",
         abstract: "Applies what is missing, one service after the other; stops at the first that fails.",
-        discussion: "The service's own executable does it (--migrate-only), each migration in a transaction of its own."
+        discussion: """
+            The service's own executable does it (--migrate-only), each migration in a transaction of its own, then all \
+            functions that are missing or outdated in one.
+            """
     )
 
     @OptionGroup var show: ShowOptions
@@ -106,7 +112,7 @@ struct MigrateApply: AsyncParsableCommand {
             var programs: [ServiceProgram] = []
             for service in self.which.named { programs.append(try self.which.program(of: service)) }
             for program in programs {
-                let missing = try program.look().count { $0["state"]?.text == "missing" }
+                let missing = try program.look().count { ["missing", "outdated"].contains($0["state"]?.text) }
                 try program.migrate()
                 let name = program.service.rawValue
                 let node: JSONNode = [

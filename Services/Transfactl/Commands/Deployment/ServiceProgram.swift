@@ -24,7 +24,7 @@ struct ServiceProgram {
         self.environment = environment
     }
 
-    /// How every migration stands.
+    /// How every migration and every set of functions stands.
     func look() throws(Failure) -> [JSONNode] {
         let text = try self.run("--migrate-look")
         var found: [JSONNode] = []

@@ -20,7 +20,7 @@ struct Ground {
         try await withTestDatabase("bench") { database in
             try await withTestVhost { vhost in
                 try await Migrator(
-                    migrations: try MessagingSchema.migrations(around: [Self.effects]),
+                    sets: try MessagingSchema.sets(around: [SchemaSet(name: "bench", migrations: [Self.effects])]),
                     variables: database.migrationVariables
                 ).run(url: database.ownerURL)
                 let ground = Ground(

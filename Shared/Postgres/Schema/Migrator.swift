@@ -1,37 +1,50 @@
 public import Logging
 
-/// Applies migrations that a database does not have yet.
+/// Applies migrations that a database does not have yet, then the functions that have changed.
 ///
 /// Migrators on the same database wait for each other. Each migration is a transaction of its own, together with its
-/// row in `schema_migrations`, so a failed one leaves nothing behind.
+/// row in `schema_migrations`, so a failed one leaves nothing behind. All functions are one transaction, with their
+/// rows in `schema_functions`.
 public struct Migrator: Sendable {
-    private let migrations: [Migration]
+    /// What a run has done.
+    public struct Outcome: Sendable, Hashable {
+        /// The migrations that were applied.
+        public let migrations: [Migration]
+        /// The sets whose functions were applied.
+        public let functions: [String]
+
+        /// The database had everything already.
+        public var isEmpty: Bool { self.migrations.isEmpty && self.functions.isEmpty }
+    }
+
+    let sets: [SchemaSet]
     private let variables: [String: String]
     private let lockTimeout: Duration
 
     /// Makes a migrator.
     ///
     /// - Parameters:
-    ///   - migrations: Of one or several sets; sets are applied in the order of their first migration here.
+    ///   - sets: In the order of application: first the migrations of all sets, then the functions of all.
     ///   - variables: The values of `${name}` in the files, for instance role names.
     ///   - lockTimeout: Longest wait for another migrator and for each lock on a table.
     public init(
-        migrations: [Migration],
+        sets: [SchemaSet],
         variables: [String: String] = [:],
         lockTimeout: Duration = .seconds(60)
     ) {
-        self.migrations = migrations
+        self.sets = sets
         self.variables = variables
         self.lockTimeout = lockTimeout
     }
 
-    /// Applies what is missing.
+    /// Applies what is missing or has changed.
     ///
     /// - Returns: What was applied.
     /// - Throws: `MigrationError`, and `PostgresError` when the server cannot be reached.
     @discardableResult
-    public func run(url: String, logger: Logger? = nil) async throws -> [Migration] {
+    public func run(url: String, logger: Logger? = nil) async throws -> Outcome {
         let texts = try self.checkedTexts()
+        let functions = try self.functionTexts()
         var configuration = try PostgresConfiguration(url: url)
         configuration.applicationName = "transfa-migrator"
         configuration.statementTimeout = .zero
@@ -40,73 +53,61 @@ public struct Migrator: Sendable {
         return try await client.withSession { connection in
             // The lock goes with the session.
             _ = try await connection.query("SELECT pg_advisory_lock(\(migrationLock))")
-            try await connection.simple(schemaMigrations)
-            return try await self.apply(texts, connection, logger)
+            try await connection.simple(schemaTables)
+            let applied = try await self.apply(texts, functions, connection, logger)
+            let sets = try await self.applyFunctions(functions, connection, logger)
+            return Outcome(migrations: applied, functions: sets)
         }
     }
 
-    /// What `run` would find, without changing anything.
-    ///
-    /// - Returns: Every migration of this migrator or of the database, with how it stands there.
-    /// - Throws: `MigrationError`, and `PostgresError` when the server cannot be reached.
-    public func look(url: String) async throws -> [MigrationStanding] {
-        let wanted = try self.checkedTexts().map(\.0)
-        var configuration = try PostgresConfiguration(url: url)
-        configuration.applicationName = "transfa-migrator"
-        let client = PostgresClient(configuration: configuration, logger: Self.quiet)
-        return try await client.withSession { connection in
-            var known: [MigrationStanding.Known] = []
-            let table = try await connection.query("SELECT to_regclass('schema_migrations') IS NOT NULL")
-            if try table[0].decode(Bool.self) {
-                known = try await connection.query(
-                    "SELECT set_name, version, name, sha256 FROM schema_migrations ORDER BY applied_at, set_name, version"
-                ).map { row in
-                    let (set, number, name, hash) = try row.decode(String.self, Int32.self, String.self, String.self)
-                    return MigrationStanding.Known(set: set, number: Int(number), name: name, hash: hash)
-                }
-            }
-            var hashes: [String] = []
-            for migration in wanted {
-                let sum: SQL = "SELECT encode(sha256(convert_to(\(migration.sql)::text, 'UTF8')), 'hex')"
-                hashes.append(try await connection.query(sum)[0].decode(String.self))
-            }
-            return MigrationStanding.all(of: Array(zip(wanted, hashes)), known: known)
-        }
-    }
-
-    private static let quiet = Logger(label: "migrator") { _ in SwiftLogNoOpLogHandler() }
+    static let quiet = Logger(label: "migrator") { _ in SwiftLogNoOpLogHandler() }
 
     // MARK: Before the database is touched
 
-    private func checkedTexts() throws(MigrationError) -> [(Migration, String)] {
-        for (name, value) in self.variables where value.contains(where: { "'\"\\;$\0\n".contains($0) }) {
-            throw MigrationError(.unsafeVariable, name)
-        }
-        var numbers: [String: Set<Int>] = [:]
-        for migration in self.migrations where !numbers[migration.set, default: []].insert(migration.number).inserted {
-            throw MigrationError(.duplicateNumber, migration.title)
-        }
+    /// All migrations in their order, with their texts as they are run.
+    func checkedTexts() throws(MigrationError) -> [(Migration, String)] {
+        let variables = try SchemaVariables(self.variables)
         var texts: [(Migration, String)] = []
-        for migration in self.ordered { texts.append((migration, try migration.substituted(self.variables))) }
+        for set in self.sets {
+            var numbers: Set<Int> = []
+            for migration in set.migrations.sorted(by: { $0.number < $1.number }) {
+                guard numbers.insert(migration.number).inserted else {
+                    throw MigrationError(.duplicateNumber, migration.title)
+                }
+                texts.append((migration, try variables.substituted(migration.sql, of: migration.title)))
+            }
+        }
         return texts
     }
 
-    private var ordered: [Migration] {
-        var order: [String: Int] = [:]
-        for migration in self.migrations where order[migration.set] == nil { order[migration.set] = order.count }
-        return self.migrations.sorted {
-            (order[$0.set] ?? 0, $0.number) < (order[$1.set] ?? 0, $1.number)
+    /// The function files of each set, with their texts as they are run.
+    func functionTexts() throws(MigrationError) -> [FunctionTexts] {
+        let variables = try SchemaVariables(self.variables)
+        var found: [FunctionTexts] = []
+        for set in self.sets {
+            var scripts: [FunctionScript] = []
+            var whole = ""
+            for file in set.functions {
+                let title = "\(set.name)/\(file.name)"
+                let text = try variables.substituted(file.sql, of: title)
+                scripts.append(try FunctionScript(title: title, text: text))
+                whole += "\(file.name) \(text.utf8.count)\n\(text)"
+            }
+            found.append(FunctionTexts(set: set, whole: whole, scripts: scripts))
         }
+        return found
     }
 
     // MARK: In the database
 
     private func apply(
         _ texts: [(Migration, String)],
+        _ functions: [FunctionTexts],
         _ connection: PostgresConnection,
         _ logger: Logger?
     ) async throws -> [Migration] {
         var applied: [Migration] = []
+        let needed = Dictionary(functions.map { ($0.set.name, $0.neededByTables) }) { first, _ in first }
         for (migration, text) in texts {
             let rows = try await connection.query(
                 """
@@ -122,7 +123,7 @@ public struct Migrator: Sendable {
                 continue
             }
             if let newest, newest > migration.number { throw MigrationError(.outOfOrder, migration.title) }
-            try await self.apply(migration, text, hash, connection)
+            try await self.apply(migration, (needed[migration.set] ?? []) + [text], hash, connection)
             logger?.info("migration applied", metadata: ["migration": "\(migration.title)"])
             applied.append(migration)
         }
@@ -131,13 +132,13 @@ public struct Migrator: Sendable {
 
     private func apply(
         _ migration: Migration,
-        _ text: String,
+        _ texts: [String],
         _ hash: String,
         _ connection: PostgresConnection
     ) async throws(MigrationError) {
         do throws(PostgresError) {
             try await connection.simple("BEGIN")
-            try await connection.simple(text)
+            for text in texts { try await connection.simple(text) }
             _ = try await connection.execute(
                 """
                 INSERT INTO schema_migrations (set_name, version, name, sha256)
@@ -155,7 +156,7 @@ public struct Migrator: Sendable {
 /// "transfa" in bytes; the same for everybody who migrates a database.
 private let migrationLock: Int64 = 0x7472_616e_7366_61
 
-private let schemaMigrations = """
+private let schemaTables = """
     CREATE TABLE IF NOT EXISTS schema_migrations (
         set_name text NOT NULL,
         version integer NOT NULL,
@@ -163,5 +164,13 @@ private let schemaMigrations = """
         sha256 text NOT NULL,
         applied_at timestamptz NOT NULL DEFAULT clock_timestamp(),
         PRIMARY KEY (set_name, version)
+    );
+    -- The whole set at once: newest_migration is the last one it was applied after, functions are its signatures.
+    CREATE TABLE IF NOT EXISTS schema_functions (
+        set_name text PRIMARY KEY,
+        sha256 text NOT NULL,
+        newest_migration integer NOT NULL,
+        functions text[] NOT NULL,
+        applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
     )
     """
