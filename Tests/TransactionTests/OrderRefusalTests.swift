@@ -1,6 +1,8 @@
 import Foundation
 import HTTPTypes
 import ServiceKit
+import ServiceTestSupport
+import TestSupport
 import Testing
 
 @testable import TransactionService
