@@ -112,14 +112,14 @@ class Model:
             destination=bank["counterparty"] if external else to["account"], source=sender["account"], slot=None,
             counted=counted, day=today[0], month=this_month[0], device=device, capped=capped, hold="active", created=now,
             failure=None, sequence=0, history=["accepted"], description=q["description"], first=(route, fee, duty))
-        self.tell(t, "transaction.created", q["created"])
+        self.publish(t, "transaction.created", q["created"], **way(t), route_reason=reason)
         if reason == "free_slot":
             if slots[0] < month: slots[0:2] = [month, 0]
             slots[1] += 1
             t["slot"] = slots[0]
-            self.tell_slot(t, "external_slot.taken", slots[1], q["slot"])
+            self.publish_slot(t, "external_slot.taken", slots[1], q["slot"])
         if reason == "no_slot":
-            self.tell(t, "transfer.rerouted.internal", q["rerouted"], reason="no_slot")
+            self.publish(t, "transfer.rerouted.internal", q["rerouted"], reason="no_slot")
         return L.Placed("accepted", q["id"], route, "accepted", fee, duty)
 
     def capped_device(self, sender, device, now):
@@ -224,8 +224,8 @@ class Model:
                 if t["counted"]: self.receiving[t["recipient"]][3] -= t["amount"]
                 self.move(t, "completed")
                 words = {} if t["description"] is None else dict(description=t["description"])
-                self.tell(t, "transaction.completed", events[t["id"]] if result == "completed" else None,
-                          recipient_type="personal", **words)
+                self.publish(t, "transaction.completed", events[t["id"]] if result == "completed" else None,
+                             **way(t), route_reason=t["reason"], recipient_type="personal", **words)
         if result in ("unknown", "submitted"):
             for t in moved: self.move(t, result)
         if result == "break":
@@ -236,7 +236,7 @@ class Model:
             self.release_slots(moved)
             for t in moved:
                 self.move(t, "reversed")
-                self.tell(t, "transaction.reversed", events[t["id"]], receivable=owed[t["id"]])
+                self.publish(t, "transaction.reversed", events[t["id"]], **way(t), receivable=owed[t["id"]])
 
     def reverse(self, t):
         payee = self.balances[t["credit"]]
@@ -260,7 +260,7 @@ class Model:
         for t in failed:
             t["failure"] = reasons[t["id"]]
             self.move(t, "failed")
-            self.tell(t, "transaction.failed", events.get(t["id"]), failure_reason=t["failure"])
+            self.publish(t, "transaction.failed", events.get(t["id"]), **way(t), failure_reason=t["failure"])
 
     def give_back(self, t):
         s = self.spending[t["sender"]]
@@ -274,7 +274,7 @@ class Model:
                 counters = self.receiving[t["recipient"]]
                 current = counters[0] == t["slot"]
                 if current: counters[1] -= 1
-                self.tell_slot(t, "external_slot.released", counters[1] if current else None, None)
+                self.publish_slot(t, "external_slot.released", counters[1] if current else None, None)
 
     def inbound(self, payment, account, amount, id):
         """Money from outside. Returns (transaction id, user id, result)."""
@@ -290,7 +290,7 @@ class Model:
         self.post(t, "amount", (system("provider_clearing", id), -amount), (target, amount))
         result = "suspense" if refused_ else "credited"
         data = dict(transaction_id=str(id), recipient_id=str(user["id"]), amount=amount, type="inbound", route="internal",
-                    route_reason=result, fee=0, duty=0, currency="NGN")
+                    route_reason=result, fee=0, duty=0, recipient_type="personal")
         self.outbox.append(("transaction.completed", str(id), 1, None, data))
         return (id, user["id"], result)
 
@@ -308,24 +308,29 @@ class Model:
         t["state"] = state
         t["history"].append(state)
 
-    def tell(self, t, type, event, **more):
+    def publish(self, t, kind, event, **more):
         t["sequence"] += 1
-        data = dict(transaction_id=str(t["id"]), sender_id=str(t["sender"]), recipient_id=str(t["recipient"]), amount=t["amount"],
-                    type="p2p", route=t["route"], route_reason=t["reason"], fee=t["fee"], duty=t["duty"], currency="NGN", **more)
-        self.outbox.append((type, str(t["id"]), t["sequence"], event, data))
+        data = dict(transaction_id=str(t["id"]), sender_id=str(t["sender"]), recipient_id=str(t["recipient"]),
+                    amount=t["amount"], **more)
+        self.outbox.append((kind, str(t["id"]), t["sequence"], event, data))
 
-    def tell_slot(self, t, type, used, event):
+    def publish_slot(self, t, kind, used, event):
         counters = self.receiving[t["recipient"]]
         counters[2] += 1
-        data = dict(user_id=str(t["recipient"]), transaction_id=str(t["id"]), month=str(t["slot"])[:7], allowance=5)
+        data = dict(user_id=str(t["recipient"]), transaction_id=str(t["id"]), month=str(t["slot"])[:7])
         if used is not None: data["used"] = used
-        self.outbox.append((type, str(t["recipient"]), counters[2], event, data))
+        self.outbox.append((kind, str(t["recipient"]), counters[2], event, data))
 
 
 MOVES = {(state, outcome): outcome for state in ("submitted", "unknown") for outcome in ("completed", "failed", "reversed")} | {
     ("submitted", "unknown"): "unknown", ("unknown", "open"): "submitted", ("completed", "reversed"): "reversed",
     ("failed", "completed"): "break", ("completed", "failed"): "break"} | {
     ("accepted", outcome): "break" for outcome in ("completed", "failed", "reversed")}
+
+
+def way(t):
+    """What events say of how a transfer goes."""
+    return dict(type=t["type"], route=t["route"], fee=t["fee"], duty=t["duty"])
 
 
 def refused(code):

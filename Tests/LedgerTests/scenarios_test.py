@@ -630,6 +630,7 @@ def _(s):
     s.settle(id, "reversed")
     equal((s.wallet(ann), s.wallet(b)), ((1000, 0), (200, 200)))
     equal(s.one("SELECT sum(amount) FROM entries WHERE transaction_id = %s AND leg = 'receivable'", id), (-200,))
+    equal(s.one("SELECT data::json->>'receivable' FROM outbox WHERE type = 'transaction.reversed' AND subject = %s", str(id)), ("200",))
     equal(s.pay(b, carl, 1)[0], "sender_restricted")
 
 
@@ -678,6 +679,8 @@ def _(s):
         if not back: continue
         s.change(b, **back)
         equal((s.one(decide, release, NOON), s.wallet(b)), (("approved",), (before[0] + 100, 0)))
+        equal(s.one("SELECT type, data::json->>'type', data::json->>'route_reason' FROM outbox WHERE subject = %s", str(release)),
+              ("transaction.completed", "p2p", "released"))
     equal(s.wallet(ann), (700, 0))
 
 

@@ -1,9 +1,10 @@
-"""How money stories are told: one database for all stories of a file, people of their own for each, the books checked after
-each. A file of stories exits non-zero at the first that ends wrong, naming it.
+"""How money stories are told: one database for all stories of a file, people of their own for each, the books and what was
+published checked after each. A file of stories exits non-zero at the first that ends wrong, naming it.
 """
 import datetime as dt, itertools, sys, threading, time
 
 import ledger as L
+from contracts import Contracts
 
 STORIES = []
 NOON = dt.datetime(2026, 5, 15, 11, tzinfo=L.UTC)
@@ -89,13 +90,15 @@ def equal(got, want):
 
 
 def tell_stories(title):
-    stage, started = Stage(), time.monotonic()
+    stage, contracts, started = Stage(), Contracts(), time.monotonic()
     chosen = [(n, f) for n, f in STORIES if not sys.argv[1:] or any(w in n for w in sys.argv[1:])]
     for name, tell in chosen:
         try:
             tell(stage)
             broken = L.broken_invariants(stage.worker)
             assert not broken, f"the books are broken: {broken[:3]}"
+            strange = contracts.broken(stage.owner)
+            assert not strange, f"events break their contract: {strange[:3]}"
         except Exception as wrong:
             sys.exit(f"FAILED: {name}: {type(wrong).__name__}: {str(wrong)[:600]}")
         print(f"ok  {name}", flush=True)

@@ -198,7 +198,7 @@ BEGIN
         UPDATE payment_requests q SET ended_at = v_now, state = CASE WHEN q.expires_at <= v_now THEN 'expired'
             WHEN q.owner_id = p_user THEN 'cancelled' ELSE 'declined' END
         WHERE q.id = v_id RETURNING q.state INTO v_state;
-        PERFORM tell_request(v_state, v_id, NULL, NULL, NULL, v_now);
+        PERFORM publish_request(v_state, v_id, NULL, NULL, NULL, v_now);
     END LOOP;
 
     RETURN (SELECT count(*) FROM money_drops d WHERE d.creator_id = p_user AND d.state IN ('pending', 'open'))

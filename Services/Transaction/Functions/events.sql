@@ -1,4 +1,6 @@
--- What transaction publishes: rows of the outbox, written in the commit that they are about.
+-- What transaction publishes: rows of the outbox, written in the commit that they are about. One function per kind of
+-- event, or of kinds that say the same; each names the members once, as deploy/events/asyncapi.json has them. Whoever
+-- publishes has the row that is the subject locked, and has written and counted there what the event says.
 
 -- An event id for the rare events that no caller foresees: a UUIDv7, so that it names its outbox day.
 CREATE OR REPLACE FUNCTION new_event_id(moment timestamptz) RETURNS uuid LANGUAGE sql VOLATILE AS $$
@@ -6,63 +8,199 @@ CREATE OR REPLACE FUNCTION new_event_id(moment timestamptz) RETURNS uuid LANGUAG
         || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid
 $$;
 
--- The data of every transaction event; `more` is further fields, each with its leading comma. Nothing is ever null.
-CREATE OR REPLACE FUNCTION transaction_data(id uuid, sender uuid, recipient uuid, amount bigint, type text, route text,
-    reason text, fee bigint, duty bigint, more text, moment text) RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT '{"transaction_id":"' || id || '"'
-        || coalesce(',"sender_id":"' || sender || '"', '') || coalesce(',"recipient_id":"' || recipient || '"', '')
-        || ',"amount":' || amount || ',"type":"' || type || '","route":"' || route || '","route_reason":"' || reason
-        || '","fee":' || fee || ',"duty":' || duty || ',"currency":"NGN"' || more || ',"timestamp":"' || moment || '"}'
+-- What is not known is not said: no member is ever null.
+CREATE OR REPLACE FUNCTION event_data(members json) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT json_strip_nulls(members)::text
 $$;
 
-CREATE OR REPLACE FUNCTION slot_data(recipient uuid, transaction uuid, month date, used integer, moment text)
-RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT '{"user_id":"' || recipient || '"' || coalesce(',"transaction_id":"' || transaction || '"', '')
-        || ',"month":"' || to_char(month, 'YYYY-MM') || '"' || coalesce(',"used":' || used, '')
-        || ',"allowance":' || free_slot_allowance() || ',"timestamp":"' || moment || '"}'
+-- Transfers: one statement for all of a batch. An event without an id gets a new one; no ids at all are null.
+
+CREATE OR REPLACE FUNCTION publish_created(p_ids uuid[], p_events uuid[], p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, traceparent, time, data)
+    SELECT uuid_v7_day(e.id), e.id, 'transaction.created', t.id, 1, t.correlation_id, t.traceparent, p_now,
+        event_data(json_build_object('transaction_id', t.id, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id,
+            'amount', t.amount, 'type', t.type, 'route', t.route, 'route_reason', t.route_reason, 'fee', t.fee,
+            'duty', t.duty, 'timestamp', moment_text(p_now)))
+    FROM unnest(p_ids, p_events) AS x(id, event_id) JOIN transactions t ON t.id = x.id
+    CROSS JOIN LATERAL (SELECT coalesce(x.event_id, new_event_id(p_now))) AS e(id);
+END $$;
+
+-- What is released from suspense is of the type that put it there: only now has it arrived. The payer's text is sealed
+-- with the payer's key, so there is none without a payer.
+CREATE OR REPLACE FUNCTION publish_completed(p_ids uuid[], p_causes uuid[], p_events uuid[], p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, causation_id, traceparent, time, data)
+    SELECT uuid_v7_day(e.id), e.id, 'transaction.completed', t.id, t.sequence, t.correlation_id, x.cause,
+        t.traceparent, p_now,
+        event_data(json_build_object('transaction_id', t.id, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id,
+            'amount', t.amount,
+            'type', coalesce((SELECT held.type FROM transactions held WHERE held.id = t.parent_id), t.type),
+            'route', t.route, 'route_reason', t.route_reason, 'fee', t.fee, 'duty', t.duty,
+            'recipient_type', (SELECT u.account_type FROM users u WHERE u.id = t.recipient_id),
+            'description', CASE WHEN t.sender_id IS NOT NULL AND t.type = 'p2p' THEN t.description END,
+            'timestamp', moment_text(p_now)))
+    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id) JOIN transactions t ON t.id = x.id
+    CROSS JOIN LATERAL (SELECT coalesce(x.event_id, new_event_id(p_now))) AS e(id);
+END $$;
+
+CREATE OR REPLACE FUNCTION publish_failed(p_ids uuid[], p_causes uuid[], p_events uuid[], p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, causation_id, traceparent, time, data)
+    SELECT uuid_v7_day(e.id), e.id, 'transaction.failed', t.id, t.sequence, t.correlation_id, x.cause, t.traceparent,
+        p_now,
+        event_data(json_build_object('transaction_id', t.id, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id,
+            'amount', t.amount, 'type', t.type, 'route', t.route, 'fee', t.fee, 'duty', t.duty,
+            'failure_reason', t.failure_reason, 'timestamp', moment_text(p_now)))
+    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id) JOIN transactions t ON t.id = x.id
+    CROSS JOIN LATERAL (SELECT coalesce(x.event_id, new_event_id(p_now))) AS e(id);
+END $$;
+
+-- What the payee had spent, and owes now, is posted as receivable.
+CREATE OR REPLACE FUNCTION publish_reversed(p_ids uuid[], p_causes uuid[], p_events uuid[], p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, causation_id, traceparent, time, data)
+    SELECT uuid_v7_day(e.id), e.id, 'transaction.reversed', t.id, t.sequence, t.correlation_id, x.cause,
+        t.traceparent, p_now,
+        event_data(json_build_object('transaction_id', t.id, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id,
+            'amount', t.amount, 'type', t.type, 'route', t.route, 'fee', t.fee, 'duty', t.duty,
+            'receivable', (SELECT coalesce(-sum(l.amount), 0) FROM entries l
+                WHERE l.transaction_id = t.id AND l.leg = 'receivable'),
+            'timestamp', moment_text(p_now)))
+    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id) JOIN transactions t ON t.id = x.id
+    CROSS JOIN LATERAL (SELECT coalesce(x.event_id, new_event_id(p_now))) AS e(id);
+END $$;
+
+-- Orders that stay inside, for a reason that their recipients should know.
+CREATE OR REPLACE FUNCTION publish_rerouted(p_ids uuid[], p_events uuid[], p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, traceparent, time, data)
+    SELECT uuid_v7_day(x.event_id), x.event_id, 'transfer.rerouted.internal', t.id, t.sequence, t.correlation_id,
+        t.traceparent, p_now,
+        event_data(json_build_object('transaction_id', t.id, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id,
+            'amount', t.amount, 'reason', t.route_reason, 'timestamp', moment_text(p_now)))
+    FROM unnest(p_ids, p_events) AS x(id, event_id) JOIN transactions t ON t.id = x.id;
+END $$;
+
+-- Free slots: 'taken' or 'released'. Used is how many are in that month then; null when it is over.
+
+CREATE OR REPLACE FUNCTION slot_data(recipient uuid, transaction uuid, month date, used integer) RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT event_data(json_build_object('user_id', recipient, 'transaction_id', transaction,
+        'month', to_char(month, 'YYYY-MM'), 'used', used))
 $$;
 
--- The caller has the row that is the subject locked and has counted its sequence up.
-CREATE OR REPLACE FUNCTION tell(p_type text, p_subject uuid, p_sequence bigint, p_correlation uuid, p_traceparent text,
-    p_data text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+-- The slots of transfers, in the order in which their recipients' events are numbered.
+CREATE OR REPLACE FUNCTION publish_slots(p_change text, p_ids uuid[], p_used integer[], p_sequences bigint[],
+    p_cause uuid, p_events uuid[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, causation_id, traceparent, time, data)
+    SELECT uuid_v7_day(e.id), e.id, 'external_slot.' || p_change, t.recipient_id, x.sequence, t.correlation_id,
+        p_cause, t.traceparent, p_now, slot_data(t.recipient_id, t.id, t.slot_month, x.used)
+    FROM unnest(p_ids, p_used, p_sequences, p_events) WITH ORDINALITY AS x(id, used, sequence, event_id, ord)
+    JOIN transactions t ON t.id = x.id
+    CROSS JOIN LATERAL (SELECT coalesce(x.event_id, new_event_id(p_now))) AS e(id)
+    ORDER BY x.ord;
+END $$;
+
+-- Slots that were counted elsewhere, after the counter was corrected.
+CREATE OR REPLACE FUNCTION publish_adjusted_slots(p_change text, c receiving_counters, p_cause uuid, p_event uuid,
+    p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO outbox (day, id, type, subject, sequence, causation_id, time, data)
+    VALUES (uuid_v7_day(p_event), p_event, 'external_slot.' || p_change, c.user_id, c.event_sequence, p_cause, p_now,
+        slot_data(c.user_id, NULL, c.month, c.slots_used + c.slots_adjusted));
+END $$;
+
+-- Everything else comes one by one.
+
+CREATE OR REPLACE FUNCTION publish(p_type text, p_subject text, p_sequence bigint, p_correlation uuid,
+    p_traceparent text, p_members json, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_event constant uuid := new_event_id(p_now);
 BEGIN
     INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, traceparent, time, data)
     VALUES (uuid_v7_day(v_event), v_event, p_type, p_subject, p_sequence, p_correlation, p_traceparent, p_now,
-        p_data || ',"timestamp":"' || moment_text(p_now) || '"}');
+        event_data(p_members));
 END $$;
 
--- Says something about a drop; `p_more` is further fields, each with its leading comma.
-CREATE OR REPLACE FUNCTION tell_drop(p_type text, p_drop uuid, p_more text, p_correlation uuid, p_traceparent text,
-    p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+-- A drop with its next event counted.
+CREATE OR REPLACE FUNCTION next_of_drop(p_drop uuid) RETURNS money_drops LANGUAGE plpgsql AS $$
 DECLARE
     d money_drops;
 BEGIN
     UPDATE money_drops SET sequence = sequence + 1 WHERE id = p_drop RETURNING * INTO STRICT d;
-    PERFORM tell('money_drop.' || p_type, d.id, d.sequence, p_correlation, p_traceparent,
-        '{"money_drop_id":"' || d.id || '","creator_id":"' || d.creator_id || '","amount_per_claim":'
-        || d.amount_per_claim || ',"slots":' || d.slots || p_more, p_now);
+    RETURN d;
 END $$;
 
-CREATE OR REPLACE FUNCTION tell_request(p_type text, p_request uuid, p_transaction uuid, p_correlation uuid,
+-- The funding has arrived.
+CREATE OR REPLACE FUNCTION publish_drop_opened(t transactions, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    d constant money_drops := next_of_drop(t.parent_id);
+BEGIN
+    PERFORM publish('money_drop.opened', d.id::text, d.sequence, t.correlation_id, t.traceparent, json_build_object(
+        'money_drop_id', d.id, 'creator_id', d.creator_id, 'amount_per_claim', d.amount_per_claim, 'slots', d.slots,
+        'expires_at', moment_text(d.expires_at), 'timestamp', moment_text(p_now)), p_now);
+END $$;
+
+-- A claim has arrived.
+CREATE OR REPLACE FUNCTION publish_drop_claimed(t transactions, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    d constant money_drops := next_of_drop(t.parent_id);
+BEGIN
+    PERFORM publish('money_drop.claimed', d.id::text, d.sequence, t.correlation_id, t.traceparent, json_build_object(
+        'money_drop_id', d.id, 'creator_id', d.creator_id, 'amount_per_claim', d.amount_per_claim, 'slots', d.slots,
+        'claimant_id', t.recipient_id, 'transaction_id', t.id,
+        'claimed', (SELECT count(*) FROM drop_slots s WHERE s.drop_id = d.id AND s.state = 'paid'),
+        'timestamp', moment_text(p_now)), p_now);
+END $$;
+
+-- Nothing more is claimed: `claimed` are those that have arrived or still may.
+CREATE OR REPLACE FUNCTION publish_drop_ended(p_drop uuid, p_correlation uuid, p_traceparent text, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    d constant money_drops := next_of_drop(p_drop);
+BEGIN
+    PERFORM publish('money_drop.ended', d.id::text, d.sequence, p_correlation, p_traceparent, json_build_object(
+        'money_drop_id', d.id, 'creator_id', d.creator_id, 'amount_per_claim', d.amount_per_claim, 'slots', d.slots,
+        'reason', d.end_reason,
+        'claimed', (SELECT count(*) FROM drop_slots s WHERE s.drop_id = d.id AND s.state IN ('claimed', 'paid')),
+        'timestamp', moment_text(p_now)), p_now);
+END $$;
+
+-- The rest has reached the creator.
+CREATE OR REPLACE FUNCTION publish_drop_refunded(t transactions, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    d constant money_drops := next_of_drop(t.parent_id);
+BEGIN
+    PERFORM publish('money_drop.refunded', d.id::text, d.sequence, t.correlation_id, t.traceparent, json_build_object(
+        'money_drop_id', d.id, 'creator_id', d.creator_id, 'amount_per_claim', d.amount_per_claim, 'slots', d.slots,
+        'transaction_id', t.id, 'amount', t.amount, 'timestamp', moment_text(p_now)), p_now);
+END $$;
+
+-- What became of a request: 'created', 'fulfilled', 'reopened', 'declined', 'cancelled' or 'expired'; by which payment,
+-- where one ended.
+CREATE OR REPLACE FUNCTION publish_request(p_change text, p_request uuid, p_transaction uuid, p_correlation uuid,
     p_traceparent text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     q payment_requests;
 BEGIN
     UPDATE payment_requests SET sequence = sequence + 1 WHERE id = p_request RETURNING * INTO STRICT q;
-    PERFORM tell('payment_request.' || p_type, q.id, q.sequence, p_correlation, p_traceparent,
-        '{"payment_request_id":"' || q.id || '","owner_id":"' || q.owner_id || '"'
-        || coalesce(',"payer_id":"' || q.payer_id || '"', '') || coalesce(',"amount":' || q.amount, '')
-        || coalesce(',"transaction_id":"' || p_transaction || '"', ''), p_now);
+    PERFORM publish('payment_request.' || p_change, q.id::text, q.sequence, p_correlation, p_traceparent,
+        json_build_object('payment_request_id', q.id, 'owner_id', q.owner_id, 'payer_id', q.payer_id,
+            'amount', q.amount, 'transaction_id', p_transaction, 'timestamp', moment_text(p_now)), p_now);
 END $$;
 
--- Further fields of the event of each completion, in the order of the ids. The payer's text is sealed with the payer's
--- key, so there is none without a payer.
-CREATE OR REPLACE FUNCTION told_of_payments(p_ids uuid[]) RETURNS text[] LANGUAGE sql STABLE AS $$
-    SELECT array_agg(coalesce(',"recipient_type":' || to_json(u.account_type), '')
-        || CASE WHEN t.sender_id IS NOT NULL AND t.type = 'p2p'
-            THEN coalesce(',"description":' || to_json(t.description), '') ELSE '' END ORDER BY x.ord)
-    FROM unnest(p_ids) WITH ORDINALITY AS x(id, ord)
-    JOIN transactions t ON t.id = x.id LEFT JOIN users u ON u.id = t.recipient_id
-$$;
+-- The answer to an attempt to charge for a plan: 'paid' by a transaction, or 'refused' for a reason.
+CREATE OR REPLACE FUNCTION publish_charge(p_answer text, c subscription_charges, p_amount bigint, p_correlation uuid,
+    p_traceparent text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM publish('subscription_charge.' || p_answer, c.reference, c.sequence, p_correlation, p_traceparent,
+        json_build_object('user_id', c.user_id, 'reference', c.reference, 'attempt', c.attempt, 'amount', p_amount,
+            'reason', c.reason, 'transaction_id', c.transaction_id, 'timestamp', moment_text(p_now)), p_now);
+END $$;

@@ -8,7 +8,6 @@ DECLARE
     v_result text;
     v_credit bigint := p_wallet;
     v_clearing constant bigint := system_account('provider_clearing', p_id);
-    v_event constant uuid := new_event_id(p_now);
 BEGIN
     IF EXISTS (SELECT 1 FROM inbound_payments x WHERE x.provider_payment_id = p_payment) OR payment_is_held(p_payment) THEN
         RETURN 'duplicate';
@@ -32,9 +31,7 @@ BEGIN
     VALUES (p_id, 1, 'completed', 'provider', p_evidence, p_now);
     PERFORM post_legs(ARRAY[v_clearing, v_credit], ARRAY[p_id, p_id], ARRAY['amount', 'amount'],
         ARRAY[-p_amount, p_amount], p_now);
-    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, time, data)
-    VALUES (uuid_v7_day(v_event), v_event, 'transaction.completed', p_id, 1, p_correlation, p_now,
-        transaction_data(p_id, NULL, p_user, p_amount, 'inbound', 'internal', v_result, 0, 0, '', moment_text(p_now)));
+    PERFORM publish_completed(ARRAY[p_id], NULL, NULL, p_now);
     RETURN v_result;
 END $$;
 
@@ -98,10 +95,10 @@ END $$;
 -- 'suspense', or 'duplicate' for a payment that is booked already.
 CREATE OR REPLACE FUNCTION hold_unmatched(p_payment text, p_account text, p_amount bigint, p_id uuid, p_evidence text,
     p_correlation uuid, p_now timestamptz DEFAULT NULL) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_now timestamptz;
-    v_event uuid;
     v_clearing constant bigint := system_account('provider_clearing', p_id);
     v_suspense constant bigint := system_account('suspense', p_id);
 BEGIN
@@ -110,7 +107,6 @@ BEGIN
     PERFORM 1 FROM balances b WHERE b.account_id IN (v_clearing, v_suspense) ORDER BY b.account_id FOR NO KEY UPDATE;
     v_now := coalesce(p_now, transfa_now());
     IF payment_is_held(p_payment) THEN RETURN 'duplicate'; END IF;
-    v_event := new_event_id(v_now);
     INSERT INTO inbound_payments (provider_payment_id, provider_account, user_id, amount, disposition, transaction_id,
         received_at)
     VALUES (p_payment, p_account, NULL, p_amount, 'suspense', p_id, v_now)
@@ -124,8 +120,6 @@ BEGIN
     VALUES (p_id, 1, 'completed', 'provider', p_evidence, v_now);
     PERFORM post_legs(ARRAY[v_clearing, v_suspense], ARRAY[p_id, p_id], ARRAY['amount', 'amount'],
         ARRAY[-p_amount, p_amount], v_now);
-    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, time, data)
-    VALUES (uuid_v7_day(v_event), v_event, 'transaction.completed', p_id, 1, p_correlation, v_now,
-        transaction_data(p_id, NULL, NULL, p_amount, 'inbound', 'internal', 'suspense', 0, 0, '', moment_text(v_now)));
+    PERFORM publish_completed(ARRAY[p_id], NULL, NULL, v_now);
     RETURN 'suspense';
 END $$;

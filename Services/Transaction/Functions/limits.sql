@@ -77,13 +77,16 @@ BEGIN
     END LOOP;
 END $$;
 
--- Free slots go back to the month they were taken from; a counter that has moved on only tells others.
+-- Free slots go back to the month they were taken from; of one that is over that is only published.
 CREATE OR REPLACE FUNCTION release_slots(p_ids uuid[], p_cause uuid, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_ids uuid[];
+    v_used integer[];
+    v_sequences bigint[];
 BEGIN
     WITH back AS (
-        SELECT t.id, t.recipient_id, t.slot_month, t.correlation_id, t.traceparent,
-            t.slot_month = c.month AS counts,
+        SELECT t.id, t.recipient_id, t.slot_month = c.month AS counts,
             c.event_sequence + row_number() OVER per_user AS sequence,
             c.slots_used + c.slots_adjusted
                 - (count(*) FILTER (WHERE t.slot_month = c.month) OVER per_user)::integer AS used
@@ -91,19 +94,20 @@ BEGIN
         WHERE t.id = ANY (p_ids) AND t.slot_month IS NOT NULL
         WINDOW per_user AS (PARTITION BY t.recipient_id ORDER BY t.id ROWS UNBOUNDED PRECEDING)
     ),
-    told AS MATERIALIZED (SELECT b.*, new_event_id(p_now) AS event_id FROM back b),
     write_counters AS (
         UPDATE receiving_counters c SET
             slots_used = c.slots_used - x.slots, event_sequence = c.event_sequence + x.events
         FROM (SELECT b.recipient_id, count(*) FILTER (WHERE b.counts)::integer AS slots, count(*) AS events
-              FROM told b GROUP BY 1) x
+              FROM back b GROUP BY 1) x
         WHERE c.user_id = x.recipient_id
     )
-    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, causation_id, traceparent, time, data)
-    SELECT uuid_v7_day(b.event_id), b.event_id, 'external_slot.released', b.recipient_id, b.sequence, b.correlation_id,
-        p_cause, b.traceparent, p_now,
-        slot_data(b.recipient_id, b.id, b.slot_month, CASE WHEN b.counts THEN b.used END, moment_text(p_now))
-    FROM told b;
+    SELECT array_agg(b.id ORDER BY b.recipient_id, b.sequence),
+        array_agg(CASE WHEN b.counts THEN b.used END ORDER BY b.recipient_id, b.sequence),
+        array_agg(b.sequence ORDER BY b.recipient_id, b.sequence)
+    INTO v_ids, v_used, v_sequences FROM back b;
+    IF v_ids IS NOT NULL THEN
+        PERFORM publish_slots('released', v_ids, v_used, v_sequences, p_cause, NULL, p_now);
+    END IF;
 END $$;
 
 -- Free slots counted elsewhere (subscription's usage.adjusted). Returns the slots used after it.
@@ -125,11 +129,8 @@ BEGIN
         event_sequence = x.event_sequence + 1
     WHERE x.user_id = p_user RETURNING x.* INTO c;
     IF NOT FOUND THEN RETURN NULL; END IF;
-    INSERT INTO outbox (day, id, type, subject, sequence, causation_id, time, data)
-    VALUES (uuid_v7_day(p_event), p_event,
-        CASE WHEN p_delta >= 0 THEN 'external_slot.taken' ELSE 'external_slot.released' END,
-        p_user, c.event_sequence, p_causation, v_now,
-        slot_data(p_user, NULL, c.month, c.slots_used + c.slots_adjusted, moment_text(v_now)));
+    PERFORM publish_adjusted_slots(CASE WHEN p_delta >= 0 THEN 'taken' ELSE 'released' END, c, p_causation, p_event,
+        v_now);
     RETURN c.slots_used + c.slots_adjusted;
 END $$;
 

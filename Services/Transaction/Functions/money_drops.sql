@@ -100,9 +100,7 @@ BEGIN
         'internal', v_reason, d.pool_account, p_destination, p_counted, d.id, p_correlation, p_traceparent, p_now);
     INSERT INTO transaction_events (transaction_id, step, state, actor, happened_at)
     VALUES (p_id, 1, 'accepted', CASE p_type WHEN 'drop_claim' THEN 'claimant' ELSE 'scheduler' END, p_now);
-    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, traceparent, time, data)
-    VALUES (uuid_v7_day(p_event), p_event, 'transaction.created', p_id, 1, p_correlation, p_traceparent, p_now,
-        transaction_data(p_id, NULL, p_recipient, p_amount, p_type, 'internal', v_reason, 0, 0, '', moment_text(p_now)));
+    PERFORM publish_created(ARRAY[p_id], ARRAY[p_event], p_now);
     INSERT INTO jobs (id, kind, key, subject, payload, due_at, correlation_id, traceparent, created_at)
     VALUES (p_id, 'submit_transfer', p_id, p_id, '{"transaction_id":"' || p_id || '"}', p_now, p_correlation,
         p_traceparent, p_now);
@@ -135,16 +133,12 @@ END $$;
 -- Ends open drops whose rows are locked: what is open is closed and goes back.
 CREATE OR REPLACE FUNCTION close_drop(p_drop uuid, p_reason text, p_correlation uuid, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
-DECLARE
-    v_claimed integer;
 BEGIN
     PERFORM 1 FROM drop_slots s WHERE s.drop_id = p_drop AND s.state = 'open' ORDER BY s.position FOR NO KEY UPDATE;
     UPDATE drop_slots s SET state = CASE WHEN p_reason = 'funding_reversed' THEN 'void' ELSE 'closed' END
     WHERE s.drop_id = p_drop AND s.state = 'open';
     UPDATE money_drops d SET state = 'ended', end_reason = p_reason, ended_at = p_now WHERE d.id = p_drop;
-    SELECT count(*) INTO v_claimed FROM drop_slots s WHERE s.drop_id = p_drop AND s.state IN ('claimed', 'paid');
-    PERFORM tell_drop('ended', p_drop, ',"reason":"' || p_reason || '","claimed":' || v_claimed, p_correlation, NULL,
-        p_now);
+    PERFORM publish_drop_ended(p_drop, p_correlation, NULL, p_now);
 END $$;
 
 -- Gives closed slots of a drop back to its creator: each is in one refund at a time, and in none after it arrived. For
@@ -172,7 +166,8 @@ END $$;
 
 -- The creator ends a drop early. 'ended', or why not.
 CREATE OR REPLACE FUNCTION end_money_drop(p_drop uuid, p_user uuid, p_correlation uuid, p_now timestamptz DEFAULT NULL)
-RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_now timestamptz;
     d money_drops;
@@ -217,26 +212,21 @@ CREATE OR REPLACE FUNCTION follow_drop(t transactions, p_state text, p_now times
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     d money_drops;
-    v_person uuid;
 BEGIN
     SELECT * INTO STRICT d FROM money_drops x WHERE x.id = t.parent_id;
     IF t.type = 'money_drop' AND p_state = 'completed' THEN
         UPDATE money_drops x SET state = 'open', opened_at = p_now WHERE x.id = d.id;
-        PERFORM tell_drop('opened', d.id, ',"expires_at":"' || moment_text(d.expires_at) || '"', t.correlation_id,
-            t.traceparent, p_now);
+        PERFORM publish_drop_opened(t, p_now);
         IF d.expires_at <= p_now THEN PERFORM close_drop(d.id, 'expired', t.correlation_id, p_now); END IF;
     ELSIF t.type = 'money_drop' AND p_state = 'failed' THEN
         UPDATE drop_slots s SET state = 'void' WHERE s.drop_id = d.id;
         UPDATE money_drops x SET state = 'failed', end_reason = 'funding_failed', ended_at = p_now WHERE x.id = d.id;
-        PERFORM tell_drop('ended', d.id, ',"reason":"funding_failed","claimed":0', t.correlation_id, t.traceparent,
-            p_now);
+        PERFORM publish_drop_ended(d.id, t.correlation_id, t.traceparent, p_now);
     ELSIF t.type = 'money_drop' THEN
         PERFORM void_drop(d, t, p_now);
     ELSIF t.type = 'drop_claim' AND p_state = 'completed' THEN
-        UPDATE drop_slots s SET state = 'paid' WHERE s.transaction_id = t.id RETURNING s.claimant_id INTO v_person;
-        PERFORM tell_drop('claimed', d.id, ',"claimant_id":"' || v_person || '","transaction_id":"' || t.id
-            || '","claimed":' || (SELECT count(*) FROM drop_slots s WHERE s.drop_id = d.id AND s.state = 'paid'),
-            t.correlation_id, t.traceparent, p_now);
+        UPDATE drop_slots s SET state = 'paid' WHERE s.transaction_id = t.id;
+        PERFORM publish_drop_claimed(t, p_now);
         IF d.state = 'open' AND NOT EXISTS (SELECT 1 FROM drop_slots s WHERE s.drop_id = d.id AND s.state <> 'paid') THEN
             PERFORM close_drop(d.id, 'claimed', t.correlation_id, p_now);
         END IF;
@@ -247,9 +237,8 @@ BEGIN
         WHERE s.transaction_id = t.id;
     ELSIF t.type = 'drop_refund' AND p_state = 'completed' THEN
         UPDATE drop_slots s SET state = 'refunded' WHERE s.transaction_id = t.id;
-        PERFORM tell_drop('refunded', d.id, ',"transaction_id":"' || t.id || '","amount":' || t.amount,
-            t.correlation_id, t.traceparent, p_now);
-    ELSE                                                 -- a refund that did not arrive is tried again, and told
+        PERFORM publish_drop_refunded(t, p_now);
+    ELSE                                                 -- a refund that did not arrive is tried again, and looked at
         UPDATE drop_slots s SET transaction_id = NULL,
             state = CASE WHEN d.end_reason = 'funding_reversed' THEN 'void' ELSE 'closed' END
         WHERE s.transaction_id = t.id;

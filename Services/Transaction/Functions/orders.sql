@@ -449,27 +449,29 @@ BEGIN
     WHERE s.user_id = x.sender_id;
 END $$;
 
--- A digest, and not an index over three columns: beside transactions_sent the planner would take either of the two, and
--- then read a sender's whole history to find one key.
--- What accepted orders tell: that there is a transfer, that it took a free slot, that it stays inside for want of one.
+-- What accepted orders publish: that there is a transfer, that it took a free slot, that it stays inside for want of
+-- one.
 CREATE OR REPLACE FUNCTION publish_orders(p_orders order_facts[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    v_moment constant text := moment_text(p_now);
+    x record;
 BEGIN
-    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, traceparent, time, data)
-    SELECT uuid_v7_day(e.id), e.id, e.type, e.subject, e.sequence, f.correlation_id, f.traceparent, p_now, e.data
-    FROM unnest(p_orders) f CROSS JOIN LATERAL (
-        SELECT f.created_event, 'transaction.created', f.id, 1, transaction_data(f.id, f.sender_id, f.recipient_id,
-            f.amount, f.type, f.route, f.route_reason, f.fee, f.duty, '', v_moment)
-        UNION ALL SELECT f.slot_event, 'external_slot.taken', f.recipient_id, f.slot_events + 1,
-            slot_data(f.recipient_id, f.id, f.slot_month, f.slots_used + 1, v_moment)
-            WHERE f.route_reason = 'free_slot'
-        UNION ALL SELECT f.rerouted_event, 'transfer.rerouted.internal', f.id, 2, transaction_data(f.id, f.sender_id,
-            f.recipient_id, f.amount, f.type, f.route, f.route_reason, f.fee, f.duty, ',"reason":"no_slot"', v_moment)
-            WHERE f.route_reason = 'no_slot'
-    ) AS e(id, type, subject, sequence, data);
+    SELECT array_agg(f.id) AS ids, array_agg(f.created_event) AS events,
+        array_agg(f.id) FILTER (WHERE f.route_reason = 'free_slot') AS with_slot,
+        array_agg(f.slots_used + 1) FILTER (WHERE f.route_reason = 'free_slot') AS used,
+        array_agg(f.slot_events + 1) FILTER (WHERE f.route_reason = 'free_slot') AS sequences,
+        array_agg(f.slot_event) FILTER (WHERE f.route_reason = 'free_slot') AS slot_events,
+        array_agg(f.id) FILTER (WHERE f.route_reason = 'no_slot') AS rerouted,
+        array_agg(f.rerouted_event) FILTER (WHERE f.route_reason = 'no_slot') AS rerouted_events
+    INTO x FROM unnest(p_orders) f;
+    PERFORM publish_created(x.ids, x.events, p_now);
+    IF x.with_slot IS NOT NULL THEN
+        PERFORM publish_slots('taken', x.with_slot, x.used, x.sequences, NULL, x.slot_events, p_now);
+    END IF;
+    IF x.rerouted IS NOT NULL THEN PERFORM publish_rerouted(x.rerouted, x.rerouted_events, p_now); END IF;
 END $$;
 
+-- A digest, and not an index over three columns: beside transactions_sent the planner would take either of the two, and
+-- then read a sender's whole history to find one key.
 CREATE OR REPLACE FUNCTION request_key(sender uuid, api_route text, key text) RETURNS bytea LANGUAGE sql STABLE AS $$
     SELECT sha256(convert_to(sender || E'\n' || api_route || E'\n' || key, 'UTF8'))
 $$;

@@ -48,7 +48,7 @@ BEGIN
 
     INSERT INTO payment_requests (id, owner_id, payer_id, amount, description, link, expires_at, created_at)
     VALUES (p_id, p_owner, v_payer, p_amount, p_description, p_link, date_trunc('milliseconds', p_expires_at), v_now);
-    PERFORM tell_request('created', p_id, NULL, p_correlation, p_traceparent, v_now);
+    PERFORM publish_request('created', p_id, NULL, p_correlation, p_traceparent, v_now);
     RETURN 'created';
 END $$;
 
@@ -86,7 +86,7 @@ BEGIN
     IF q.state = 'expired' OR q.state = 'open' AND q.expires_at <= v_now THEN RETURN 'request_expired'; END IF;
     IF q.state <> 'open' THEN RETURN 'request_declined'; END IF;
     UPDATE payment_requests x SET state = p_end, ended_at = v_now WHERE x.id = p_request;
-    PERFORM tell_request(p_end, p_request, NULL, p_correlation, NULL, v_now);
+    PERFORM publish_request(p_end, p_request, NULL, p_correlation, NULL, v_now);
     RETURN p_end;
 END $$;
 
@@ -104,7 +104,7 @@ BEGIN
         ORDER BY q.id LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         UPDATE payment_requests q SET state = 'expired', ended_at = v_now WHERE q.id = v_id;
-        PERFORM tell_request('expired', v_id, NULL, NULL, NULL, v_now);
+        PERFORM publish_request('expired', v_id, NULL, NULL, NULL, v_now);
         v_count := v_count + 1;
     END LOOP;
     RETURN v_count;
@@ -128,7 +128,7 @@ BEGIN
     FROM (SELECT CASE p_state WHEN 'completed' THEN 1 WHEN 'reversed' THEN -1 ELSE 0 END AS sign) x
     WHERE q.id = t.payment_request_id AND x.sign <> 0;
     IF v_state IS NOT NULL THEN
-        PERFORM tell_request(CASE v_state WHEN 'open' THEN 'reopened' ELSE v_state END, t.payment_request_id, t.id,
+        PERFORM publish_request(CASE v_state WHEN 'open' THEN 'reopened' ELSE v_state END, t.payment_request_id, t.id,
             t.correlation_id, t.traceparent, p_now);
     END IF;
 END $$;

@@ -51,9 +51,8 @@ BEGIN
 END $$;
 
 -- A reversed transfer: everything goes back. What the payee has already spent is owed to us: it is posted to a
--- receivable account, and the wallet sends nothing more until somebody has looked at it. Returns what could not be
--- recovered.
-CREATE OR REPLACE FUNCTION post_reversal(p_id uuid, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
+-- receivable account, and the wallet sends nothing more until somebody has looked at it.
+CREATE OR REPLACE FUNCTION post_reversal(p_id uuid, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     t transactions;
     v_back bigint;
@@ -72,7 +71,6 @@ BEGIN
         array_fill(t.id, ARRAY[7]),
         ARRAY['reversal', 'receivable', 'reversal', 'reversed_fee', 'reversed_fee', 'reversed_duty', 'reversed_duty'],
         ARRAY[-v_back, -v_owed, t.amount, -t.fee, t.fee, -t.duty, t.duty], p_now);
-    RETURN v_owed;
 END $$;
 
 -- Moves the money. The balances are locked.
@@ -80,8 +78,6 @@ CREATE OR REPLACE FUNCTION post_charge(p_id uuid, p_reference text, u users, p_a
     p_traceparent text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_revenue constant bigint := system_account('revenue', p_id);
-    v_data constant text := transaction_data(p_id, u.id, NULL, p_amount, 'subscription_charge', 'internal',
-        'subscription_charge', 0, 0, '', moment_text(p_now));
 BEGIN
     INSERT INTO transactions (id, reference, type, state, sequence, sender_id, debit_account, credit_account, amount,
         route, route_reason, correlation_id, traceparent, created_at, ended_at)
@@ -92,20 +88,17 @@ BEGIN
     INSERT INTO holds (transaction_id, account_id, amount, state) VALUES (p_id, u.wallet_id, p_amount, 'posted');
     PERFORM post_legs(ARRAY[u.wallet_id, v_revenue], ARRAY[p_id, p_id], ARRAY['amount', 'amount'],
         ARRAY[-p_amount, p_amount], p_now);
-    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, traceparent, time, data)
-    SELECT uuid_v7_day(e.id), e.id, e.type, p_id, e.sequence, p_correlation, p_traceparent, p_now, v_data
-    FROM (VALUES (new_event_id(p_now), 'transaction.created', 1), (new_event_id(p_now), 'transaction.completed', 2))
-        AS e(id, type, sequence);
+    PERFORM publish_created(ARRAY[p_id], NULL, p_now);
+    PERFORM publish_completed(ARRAY[p_id], NULL, NULL, p_now);
 END $$;
 
--- What is released from suspense into a wallet is the owner's: statements read it beside its entry, and others are told
--- that the money has arrived. In the history it stays out: there, what put the money in suspense shows where it is.
+-- What is released from suspense into a wallet is the owner's: statements read it beside its entry, and that it has
+-- arrived is published. In the history it stays out: there, what put the money in suspense shows where it is.
 CREATE OR REPLACE FUNCTION post_release(r suspense_releases, t transactions, p_operator text, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_credits constant boolean := r.disposition = 'credit';
     v_reason constant text := CASE WHEN v_credits THEN 'released' ELSE 'returned' END;
-    v_event constant uuid := new_event_id(p_now);
     v_credit constant bigint := CASE WHEN v_credits
         THEN (SELECT u.wallet_id FROM users u WHERE u.id = t.recipient_id)
         ELSE system_account('provider_clearing', t.id) END;
@@ -121,13 +114,7 @@ BEGIN
     PERFORM post_legs(ARRAY[t.credit_account, v_credit], ARRAY[r.id, r.id], ARRAY['amount', 'amount'],
         ARRAY[-t.amount, t.amount], p_now);
     UPDATE transactions x SET route_reason = v_reason WHERE x.id = t.id;
-    IF v_credits THEN
-        -- Of the type that put it there: what came from outside has only now arrived.
-        INSERT INTO outbox (day, id, type, subject, sequence, time, data)
-        VALUES (uuid_v7_day(v_event), v_event, 'transaction.completed', r.id, 1, p_now,
-            transaction_data(r.id, NULL, t.recipient_id, t.amount, t.type, 'internal', v_reason, 0, 0, '',
-                moment_text(p_now)));
-    END IF;
+    IF v_credits THEN PERFORM publish_completed(ARRAY[r.id], NULL, NULL, p_now); END IF;
 END $$;
 
 -- What an outcome means for a transfer in a state. 'break': the provider contradicts what we know, and money may have

@@ -102,8 +102,7 @@ BEGIN
     WHERE t.id = ANY (p_ids) AND t.state = 'accepted';
     IF v_ids IS NULL THEN RETURN; END IF;
     v_nulls := array_fill(NULL::text, ARRAY[cardinality(v_ids)]);
-    PERFORM advance(v_ids, 'submitted', 'recovery', v_nulls::uuid[], v_nulls, v_nulls, v_nulls, v_nulls::uuid[], v_nulls,
-        p_now);
+    PERFORM advance(v_ids, 'submitted', 'recovery', v_nulls::uuid[], v_nulls, v_nulls, v_nulls, v_nulls::uuid[], p_now);
     INSERT INTO provider_calls (reference, attempt, operation, started_at, deadline_at, ended_at, outcome, correlation_id)
     SELECT t.reference, 1, 'create_transfer', p_now, p_now, p_now, 'forgotten', t.correlation_id
     FROM transactions t WHERE t.id = ANY (v_ids);
@@ -161,7 +160,8 @@ $$;
 CREATE OR REPLACE FUNCTION recover_transfer(p_provider text, p_reference text, p_source text, p_destination text,
     p_counterparty text, p_amount bigint, p_status text, p_made_at timestamptz, p_id uuid, p_pool text,
     p_now timestamptz DEFAULT NULL) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_now timestamptz;
     v_recovery uuid;
@@ -200,8 +200,12 @@ BEGIN
         INSERT INTO provider_calls (reference, attempt, operation, started_at, deadline_at, ended_at, outcome)
         VALUES (t.reference, 1, 'create_transfer', p_made_at, p_made_at, v_now, 'forgotten');
     END IF;
-    PERFORM tell_forgotten(t, v_now);
-    IF t.state = 'failed' THEN RETURN 'booked'; END IF;
+    IF t.sequence > 1 THEN PERFORM publish_created(ARRAY[t.id], NULL, v_now); END IF;
+    IF t.state = 'failed' THEN
+        PERFORM publish_failed(ARRAY[t.id], NULL, NULL, v_now);
+        RETURN 'booked';
+    END IF;
+    PERFORM publish_completed(ARRAY[t.id], NULL, NULL, v_now);
 
     SELECT b.debits_blocked INTO v_blocked FROM balances b WHERE b.account_id = t.debit_account;
     UPDATE balances b SET checked = false, debits_blocked = true
@@ -254,16 +258,7 @@ BEGIN
     RETURN t;
 END $$;
 
-CREATE OR REPLACE FUNCTION tell_forgotten(t transactions, p_now timestamptz) RETURNS void LANGUAGE sql AS $$
-    INSERT INTO outbox (day, id, type, subject, sequence, time, data)
-    SELECT uuid_v7_day(e.id), e.id, 'transaction.' || e.word, (t).id, e.sequence, p_now,
-        transaction_data((t).id, (t).sender_id, (t).recipient_id, (t).amount, (t).type, (t).route, (t).route_reason, 0, 0,
-            CASE e.word WHEN 'failed' THEN ',"failure_reason":"provider_failed"' ELSE '' END, moment_text(p_now))
-    FROM (SELECT new_event_id(p_now) AS id, x.* FROM (VALUES ('created', 1), ((t).state, (t).sequence)) AS x(word, sequence)
-          WHERE x.word <> 'created' OR (t).sequence > 1) e
-$$;
-
--- Money from outside that came in before the recovery began and that account has not told of by now. Account is given ten
+-- Money from outside that came in before the recovery began and that account has not credited by now. Account is given ten
 -- minutes: it lists the same payments, and to whom it credits one, that person has it. After that it is booked all the same,
 -- in suspense: whatever a payment carries, it cannot hold a recovery open. 'waiting', 'held' or 'known'.
 CREATE OR REPLACE FUNCTION recover_payment(p_payment text, p_account text, p_amount bigint, p_id uuid,

@@ -63,7 +63,7 @@ BEGIN
         WHERE t.route = 'external' AND t.id >= first_id(v_now - interval '30 minutes')
         ORDER BY t.id DESC LIMIT p_limit
     ),
-    told AS (
+    seen AS (
         SELECT b.bank_code, n.state = 'completed' AS arrived, n.state IN ('failed', 'reversed') AS failed,
             n.state IN ('submitted', 'unknown') AS late, extract(epoch FROM n.ended_at - n.submitted_at) AS seconds
         FROM newest n JOIN beneficiaries b ON b.id = n.beneficiary_id
@@ -79,7 +79,7 @@ BEGIN
         SELECT x.bank_code, count(*) AS transfers, count(*) FILTER (WHERE x.failed) AS failed,
             count(*) FILTER (WHERE x.late) AS late,
             percentile_cont(.5) WITHIN GROUP (ORDER BY x.seconds) FILTER (WHERE x.arrived) AS median
-        FROM told x GROUP BY x.bank_code
+        FROM seen x GROUP BY x.bank_code
     ),
     gone AS (
         DELETE FROM bank_health h WHERE NOT EXISTS (SELECT 1 FROM weighed w WHERE w.bank_code = h.bank_code)

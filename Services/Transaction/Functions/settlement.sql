@@ -95,8 +95,6 @@ CREATE OR REPLACE FUNCTION apply_move(p_move text, p_state text, p_ids uuid[], p
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_nulls constant text[] := array_fill(NULL::text, ARRAY[cardinality(p_ids)]);
-    v_more text[] := '{}';
-    v_owed bigint;
     v_id uuid;
 BEGIN
     IF p_move = 'failed' THEN
@@ -106,9 +104,9 @@ BEGIN
         PERFORM post_completion(p_ids, p_now);
         PERFORM end_incoming(p_ids);
         PERFORM advance(p_ids, 'completed', p_actor, p_causes, p_evidence, v_nulls, p_provider_ids,
-            CASE WHEN p_move = 'completed' THEN p_events ELSE v_nulls::uuid[] END, told_of_payments(p_ids), p_now);
+            CASE WHEN p_move = 'completed' THEN p_events ELSE v_nulls::uuid[] END, p_now);
     ELSIF p_move IN ('unknown', 'submitted') THEN
-        PERFORM advance(p_ids, p_move, p_actor, p_causes, p_evidence, v_nulls, p_provider_ids, v_nulls::uuid[], v_nulls,
+        PERFORM advance(p_ids, p_move, p_actor, p_causes, p_evidence, v_nulls, p_provider_ids, v_nulls::uuid[],
             p_now);
         IF p_move = 'submitted' THEN                     -- the provider knows it: earlier absences mean nothing
             DELETE FROM transfer_absences a WHERE a.transaction_id = ANY (p_ids);
@@ -122,13 +120,11 @@ BEGIN
 
     IF p_move = 'reversed' THEN
         FOREACH v_id IN ARRAY p_ids LOOP                 -- one by one: each may take what the one before it left
-            v_owed := post_reversal(v_id, p_now);
-            v_more := v_more || (',"receivable":' || v_owed);
+            PERFORM post_reversal(v_id, p_now);
         END LOOP;
         PERFORM give_back_spending(p_ids);
         PERFORM release_slots(p_ids, NULL, p_now);
-        PERFORM advance(p_ids, 'reversed', p_actor, p_causes, p_evidence, p_reasons, p_provider_ids, p_events, v_more,
-            p_now);
+        PERFORM advance(p_ids, 'reversed', p_actor, p_causes, p_evidence, p_reasons, p_provider_ids, p_events, p_now);
     END IF;
 END $$;
 
@@ -140,8 +136,7 @@ BEGIN
     PERFORM give_back_spending(p_ids);
     PERFORM end_incoming(p_ids);
     PERFORM release_slots(p_ids, NULL, p_now);
-    PERFORM advance(p_ids, 'failed', p_actor, p_causes, p_evidence, p_reasons, p_provider_ids, p_events,
-        array_fill(NULL::text, ARRAY[cardinality(p_ids)]), p_now);
+    PERFORM advance(p_ids, 'failed', p_actor, p_causes, p_evidence, p_reasons, p_provider_ids, p_events, p_now);
 END $$;
 
 -- The transfers are locked, and their drops and requests too or few enough to be locked here in order.

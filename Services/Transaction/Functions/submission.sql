@@ -90,7 +90,7 @@ BEGIN
     IF v_send <> '{}' THEN
         v_nulls := array_fill(NULL::text, ARRAY[cardinality(v_send)]);
         PERFORM advance(v_send, 'submitted', p_actor, v_nulls::uuid[], v_nulls, v_nulls, v_nulls, v_nulls::uuid[],
-            v_nulls, v_now);
+            v_now);
         INSERT INTO provider_calls (reference, attempt, operation, started_at, deadline_at, correlation_id)
         SELECT t.reference, 1, 'create_transfer', v_now, v_now + p_call_deadline, t.correlation_id
         FROM transactions t WHERE t.id = ANY (v_send);
@@ -115,37 +115,34 @@ BEGIN
     ORDER BY x.ord;
 END $$;
 
+-- The next state of transfers, with their history. What ends is published, and drops and requests follow it.
 CREATE OR REPLACE FUNCTION advance(p_ids uuid[], p_state text, p_actor text, p_causes uuid[], p_evidence text[],
-    p_reasons text[],
-    p_provider_ids text[], p_events uuid[], p_more text[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+    p_reasons text[], p_provider_ids text[], p_events uuid[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    v_told constant boolean := p_state IN ('completed', 'failed', 'reversed');
-    v_moment constant text := moment_text(p_now);
+    v_ends constant boolean := p_state IN ('completed', 'failed', 'reversed');
 BEGIN
     WITH moved AS (
         UPDATE transactions t SET
-            state = p_state, steps = t.steps + 1, sequence = t.sequence + v_told::integer,
+            state = p_state, steps = t.steps + 1, sequence = t.sequence + v_ends::integer,
             provider_id = coalesce(x.provider_id, t.provider_id),
-            failure_reason = CASE WHEN v_told THEN x.reason ELSE t.failure_reason END,
+            failure_reason = CASE WHEN v_ends THEN x.reason ELSE t.failure_reason END,
             submitted_at = CASE WHEN p_state = 'submitted' THEN coalesce(t.submitted_at, p_now) ELSE t.submitted_at END,
-            ended_at = CASE WHEN v_told THEN p_now END
-        FROM unnest(p_ids, p_causes, p_evidence, p_reasons, p_provider_ids, p_events, p_more)
-             AS x(id, cause, evidence, reason, provider_id, event_id, more)
+            ended_at = CASE WHEN v_ends THEN p_now END
+        FROM unnest(p_ids, p_causes, p_evidence, p_reasons, p_provider_ids)
+             AS x(id, cause, evidence, reason, provider_id)
         WHERE t.id = x.id
-        RETURNING t.*, x.cause, x.evidence, coalesce(x.event_id, new_event_id(p_now)) AS event_id, x.more
-    ),
-    write_history AS (
-        INSERT INTO transaction_events (transaction_id, step, state, actor, cause, evidence, happened_at)
-        SELECT m.id, m.steps, p_state, p_actor, m.cause, m.evidence, p_now FROM moved m
+        RETURNING t.id, t.steps, x.cause, x.evidence
     )
-    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, causation_id, traceparent, time, data)
-    SELECT uuid_v7_day(m.event_id), m.event_id, 'transaction.' || p_state, m.id, m.sequence, m.correlation_id, m.cause,
-        m.traceparent, p_now,
-        transaction_data(m.id, m.sender_id, m.recipient_id, m.amount, m.type, m.route, m.route_reason, m.fee, m.duty,
-            coalesce(',"failure_reason":' || to_json(m.failure_reason), '') || coalesce(m.more, ''), v_moment)
-    FROM moved m WHERE v_told;
+    INSERT INTO transaction_events (transaction_id, step, state, actor, cause, evidence, happened_at)
+    SELECT m.id, m.steps, p_state, p_actor, m.cause, m.evidence, p_now FROM moved m;
 
-    IF v_told THEN PERFORM follow_transfers(p_ids, p_state, p_now); END IF;
+    CASE p_state
+        WHEN 'completed' THEN PERFORM publish_completed(p_ids, p_causes, p_events, p_now);
+        WHEN 'failed' THEN PERFORM publish_failed(p_ids, p_causes, p_events, p_now);
+        WHEN 'reversed' THEN PERFORM publish_reversed(p_ids, p_causes, p_events, p_now);
+        ELSE NULL;
+    END CASE;
+    IF v_ends THEN PERFORM follow_transfers(p_ids, p_state, p_now); END IF;
 END $$;
 
 -- The provider does not know the reference. That counts only when it was seen twice, two minutes apart, and both times

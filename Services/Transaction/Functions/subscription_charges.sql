@@ -4,15 +4,15 @@
 CREATE OR REPLACE FUNCTION charge_subscription(p_id uuid, p_reference text, p_attempt integer, p_user uuid,
     p_amount bigint, p_correlation uuid, p_traceparent text, p_now timestamptz) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    v_event constant uuid := new_event_id(p_now);
     v_reason text;
+    v_answer text;
     c subscription_charges;
     u users;
 BEGIN
     SELECT * INTO c FROM subscription_charges x WHERE x.reference = p_reference;
     IF c.attempt >= p_attempt THEN RETURN 'known'; END IF;
 
-    -- A later attempt at what is paid is told so again, and moves nothing.
+    -- A later attempt at what is paid is answered so again, and moves nothing.
     IF c.transaction_id IS NULL THEN
         IF recovery_is_open() OR NOT read_model_is_fresh(p_now) OR EXISTS (SELECT 1 FROM parked_keys k WHERE k.subject = p_user::text) THEN
             RETURN 'stale';
@@ -34,15 +34,10 @@ BEGIN
     VALUES (p_reference, p_user, p_attempt, v_reason, c.transaction_id, 1, p_now)
     ON CONFLICT (reference) DO UPDATE SET attempt = excluded.attempt, reason = excluded.reason,
         transaction_id = excluded.transaction_id, sequence = x.sequence + 1, decided_at = excluded.decided_at
-    RETURNING x.sequence INTO c.sequence;
-    INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, traceparent, time, data)
-    VALUES (uuid_v7_day(v_event), v_event,
-        CASE WHEN v_reason IS NULL THEN 'subscription_charge.paid' ELSE 'subscription_charge.refused' END,
-        p_reference, c.sequence, p_correlation, p_traceparent, p_now,
-        '{"user_id":"' || p_user || '","reference":"' || p_reference || '","attempt":' || p_attempt || ',"amount":'
-            || p_amount || coalesce(',"reason":"' || v_reason || '"', ',"transaction_id":"' || c.transaction_id || '"')
-            || ',"timestamp":"' || moment_text(p_now) || '"}');
-    RETURN CASE WHEN v_reason IS NULL THEN 'paid' ELSE 'refused' END;
+    RETURNING * INTO c;
+    v_answer := CASE WHEN v_reason IS NULL THEN 'paid' ELSE 'refused' END;
+    PERFORM publish_charge(v_answer, c, p_amount, p_correlation, p_traceparent, p_now);
+    RETURN v_answer;
 END $$;
 
 -- Attempts in their order, each by itself. p_ids: new UUIDv7 transaction ids.

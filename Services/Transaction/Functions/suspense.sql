@@ -45,7 +45,8 @@ END $$;
 -- 'approved' or 'rejected', or why not. Locks in the one global order: transaction, balances, counters.
 CREATE OR REPLACE FUNCTION decide_release(p_id uuid, p_operator text, p_approve boolean, p_request uuid,
     p_now timestamptz DEFAULT NULL) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_now timestamptz;
     v_bar text;

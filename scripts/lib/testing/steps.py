@@ -28,7 +28,7 @@ NO_ENGINE = 75
 STORY = re.compile(r'^@story\("([^"]+)"', re.MULTILINE)
 MUTATION = re.compile(r"^mutation: (\w+)$", re.MULTILINE)
 MONEY_FILES = ("Services/Transaction/Migrations/", "Services/Transaction/Functions/", "Shared/Messaging/Migrations/",
-               "Shared/Messaging/Functions/", "Tests/LedgerTests/")
+               "Shared/Messaging/Functions/", "Tests/LedgerTests/", "deploy/events/asyncapi.json")
 
 
 @dataclasses.dataclass(frozen=True)
