@@ -47,8 +47,8 @@ END $$;
 -- One open slot of a drop, locked; null when there is none.
 --
 -- A row that was waited for stays locked also when it turns out to be taken, and who holds such rows while waiting for
--- others ends in a deadlock. So each attempt is a subtransaction, and what it locked in vain is given up with it: nobody
--- waits for a slot with another one in hand.
+-- others ends in a deadlock. So each attempt is a subtransaction, and what it locked in vain is given up with it:
+-- nobody waits for a slot with another one in hand.
 CREATE OR REPLACE FUNCTION take_slot(p_drop uuid) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
     v_position integer;

@@ -1,8 +1,8 @@
 -- Money drops: claim, end, expiry, refund.
 --
 -- A claim takes one open slot with SKIP LOCKED; only when all open ones are being taken by others does it wait for one
--- of them, so nobody is refused while a slot may still be had. Ending a drop closes the slots that are open and books the refund
--- in the same commit. Whoever comes second, claim or end, finds the slot gone.
+-- of them, so nobody is refused while a slot may still be had. Ending a drop closes the slots that are open and books
+-- the refund in the same commit. Whoever comes second, claim or end, finds the slot gone.
 
 -- Why a person may not claim, but for the slot; null: nothing is in the way. The person's receiving_counters row is
 -- locked.
@@ -102,7 +102,8 @@ BEGIN
     VALUES (p_id, 1, 'accepted', CASE p_type WHEN 'drop_claim' THEN 'claimant' ELSE 'scheduler' END, p_now);
     INSERT INTO outbox (day, id, type, subject, sequence, correlation_id, traceparent, time, data)
     VALUES (uuid_v7_day(p_event), p_event, 'transaction.created', p_id, 1, p_correlation, p_traceparent, p_now,
-        transaction_data(p_id, NULL, p_recipient, p_amount, p_type, 'internal', v_reason, 0, 0, '', moment_text(p_now)));
+        transaction_data(p_id, NULL, p_recipient, p_amount, p_type, 'internal', v_reason, 0, 0, '',
+            moment_text(p_now)));
     INSERT INTO jobs (id, kind, key, subject, payload, due_at, correlation_id, traceparent, created_at)
     VALUES (p_id, 'submit_transfer', p_id, p_id, '{"transaction_id":"' || p_id || '"}', p_now, p_correlation,
         p_traceparent, p_now);
@@ -237,7 +238,8 @@ BEGIN
         PERFORM tell_drop('claimed', d.id, ',"claimant_id":"' || v_person || '","transaction_id":"' || t.id
             || '","claimed":' || (SELECT count(*) FROM drop_slots s WHERE s.drop_id = d.id AND s.state = 'paid'),
             t.correlation_id, t.traceparent, p_now);
-        IF d.state = 'open' AND NOT EXISTS (SELECT 1 FROM drop_slots s WHERE s.drop_id = d.id AND s.state <> 'paid') THEN
+        IF d.state = 'open'
+           AND NOT EXISTS (SELECT 1 FROM drop_slots s WHERE s.drop_id = d.id AND s.state <> 'paid') THEN
             PERFORM close_drop(d.id, 'claimed', t.correlation_id, p_now);
         END IF;
     ELSIF t.type = 'drop_claim' THEN                     -- evidence that it did not arrive: the slot is free again

@@ -21,8 +21,7 @@ BEGIN
 
     PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;
 
-    -- Learnt from the answer to our order, also when that decides nothing yet: the messages that follow name only this
-    -- id.
+    -- Learnt from the answer to our order, also when that decides nothing yet: messages that follow name only this id.
     UPDATE transactions t SET provider_id = x.provider_id
     FROM unnest(p_transactions, p_provider_ids) AS x(id, provider_id)
     WHERE t.id = x.id AND t.provider_id IS NULL AND x.provider_id IS NOT NULL;

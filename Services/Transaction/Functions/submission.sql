@@ -24,7 +24,8 @@ BEGIN
         WHEN t.created_at < p_now - interval '24 hours' THEN 'expired'
         WHEN NOT read_model_is_fresh(p_now) THEN 'stale'
         WHEN EXISTS (SELECT 1 FROM users s WHERE s.id = t.sender_id
-            AND (s.status <> 'active' OR s.debits_blocked OR NOT s.sending_allowed AND t.type <> 'self_transfer')) THEN 'sender_restricted'
+            AND (s.status <> 'active' OR s.debits_blocked OR NOT s.sending_allowed AND t.type <> 'self_transfer'))
+            THEN 'sender_restricted'
         WHEN EXISTS (SELECT 1 FROM balances b WHERE b.account_id = t.debit_account AND b.debits_blocked)
             THEN 'sender_restricted'
         WHEN t.source_account IS NULL THEN 'sender_not_ready'
