@@ -2,15 +2,20 @@
 
 import json
 import pathlib
+import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/lib/delivery"))
 
+import functions_test
 import migrations
+import sources
 from results import Results
 
 FOLDER = "Services/Sample/Migrations"
+FUNCTIONS = "Services/Sample/Functions"
 FIRST = f"{FOLDER}/0001_first.sql"
 SECOND = f"{FOLDER}/0002_second.sql"
 THIRD = f"{FOLDER}/0003_third.sql"
@@ -25,18 +30,25 @@ CREATE INDEX people_name ON people (name);
 CREATE UNIQUE INDEX people_code ON people (code);
 CREATE TYPE mood AS ENUM ('good', 'bad');
 CREATE VIEW names AS SELECT name FROM people;
-CREATE FUNCTION tell(p_id uuid) RETURNS text LANGUAGE sql AS $$ SELECT name FROM people WHERE id = p_id $$;
-CREATE FUNCTION clear_all() RETURNS void LANGUAGE plpgsql AS $$ BEGIN DELETE FROM people; END $$;
-CREATE FUNCTION transfa_now() RETURNS timestamptz LANGUAGE sql AS $$ SELECT clock_timestamp() $$;
+CREATE TYPE place AS (street text, number integer);
 CREATE POLICY own ON people TO ${handler} USING (true);
 GRANT SELECT, UPDATE ON people TO ${handler};
 """
+SETS = {
+    f"{FUNCTIONS}/tables.sql": """
+CREATE OR REPLACE FUNCTION transfa_now() RETURNS timestamptz LANGUAGE sql AS $$ SELECT clock_timestamp() $$;
+CREATE OR REPLACE FUNCTION clear_all() RETURNS void LANGUAGE plpgsql AS $$ BEGIN DELETE FROM people; END $$;
+""",
+    f"{FUNCTIONS}/people.sql": """
+CREATE OR REPLACE FUNCTION tell(p_id uuid) RETURNS text LANGUAGE sql AS $$ SELECT name FROM people WHERE id = p_id $$;
+""",
+}
+RUNS = {FIRST: BASE, **SETS}
 
 REFUSED = [
     ("drop", "DROP TABLE people;"),
     ("drop", "ALTER TABLE people DROP COLUMN age;"),
     ("drop", "DROP FUNCTION tell(uuid);"),
-    ("drop", "DROP FUNCTION tell(uuid); CREATE FUNCTION tell(p_id uuid, p_more text) RETURNS text LANGUAGE sql AS 'SELECT 1';"),
     ("drop", "DROP TYPE mood;"),
     ("drop", "DROP VIEW names;"),
     ("drop", "ALTER TABLE people DROP CONSTRAINT people_pkey;"),
@@ -46,8 +58,10 @@ REFUSED = [
     ("rename", "ALTER TYPE mood RENAME TO temper;"),
     ("rename", "ALTER TYPE mood RENAME VALUE 'good' TO 'fine';"),
     ("rename", "ALTER TABLE people SET SCHEMA elsewhere;"),
-    ("signature", "CREATE FUNCTION tell(p_id uuid, p_more text DEFAULT '') RETURNS text LANGUAGE sql AS 'SELECT 1';"),
-    ("signature", "CREATE OR REPLACE FUNCTION tell(p_id uuid) RETURNS uuid LANGUAGE sql AS 'SELECT p_id';"),
+    ("place", "CREATE FUNCTION more() RETURNS text LANGUAGE sql AS 'SELECT 1';"),
+    ("place", "CREATE OR REPLACE PROCEDURE more() LANGUAGE sql AS 'SELECT 1';"),
+    ("drop", "ALTER TYPE place DROP ATTRIBUTE number;"),
+    ("type", "ALTER TYPE place ALTER ATTRIBUTE number TYPE bigint;"),
     ("not-null", "ALTER TABLE people ADD COLUMN mail text NOT NULL;"),
     ("not-null", "ALTER TABLE people ALTER COLUMN age SET NOT NULL;"),
     ("not-null", "ALTER TABLE people ADD CONSTRAINT aged CHECK (age IS NOT NULL) NOT VALID; "
@@ -88,6 +102,10 @@ REFUSED = [
     ("data", "DO $$ BEGIN PERFORM clear_all(); END $$;"),
     ("drop", "DO $$ BEGIN EXECUTE 'DROP TABLE people'; END $$;"),
     ("rewrite", "DO $$ DECLARE t text := 'people'; BEGIN EXECUTE format('ALTER TABLE %I SET UNLOGGED', t); END $$;"),
+    ("drop", "DO $$ DECLARE r record; BEGIN FOR r IN SELECT * FROM (VALUES ('days', 1), ('orders', 2)) AS x(name, n) LOOP "
+             "EXECUTE format('DROP TABLE %I', r.name); END LOOP; END $$;"),
+    ("drop", "DO $$ DECLARE r record; BEGIN FOR r IN SELECT relname FROM pg_class LOOP "
+             "EXECUTE format('DROP TABLE %I', r.relname); END LOOP; END $$;"),
     ("unread", "DO $$ DECLARE q text := 'DROP ' || 'TABLE people'; BEGIN EXECUTE q; END $$;"),
     ("truncate", "TRUNCATE people;"),
     ("maintenance", "VACUUM FULL people;"),
@@ -126,10 +144,10 @@ PASSES = [
     "UPDATE people SET age = 1 WHERE id IN (SELECT id FROM people WHERE age IS NULL LIMIT 1000);",
     "DELETE FROM days WHERE day = '2026-01-01' AND id = '00000000-0000-0000-0000-000000000001';",
     "INSERT INTO orders (id, person) VALUES (1, '00000000-0000-0000-0000-000000000001');",
-    "CREATE OR REPLACE FUNCTION tell(p_id uuid) RETURNS text LANGUAGE sql AS $$ SELECT 'x' $$;",
-    "CREATE FUNCTION tell_more(p_id uuid) RETURNS text LANGUAGE sql AS $$ SELECT 'x' $$; "
-    "REVOKE ALL ON FUNCTION tell_more(uuid) FROM PUBLIC;",
-    "CREATE FUNCTION later() RETURNS void LANGUAGE plpgsql AS $$ BEGIN DELETE FROM people; END $$;",
+    "CREATE TYPE spot AS (x integer); ALTER TYPE spot DROP ATTRIBUTE x; ALTER TYPE place ADD ATTRIBUTE city text;",
+    "CREATE TABLE more (id uuid); CREATE TABLE less (id uuid); DO $$ DECLARE r record; BEGIN FOR r IN SELECT * FROM (VALUES "
+    "('more'), ('less')) AS x(name) LOOP EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', r.name); "
+    "EXECUTE format('CREATE POLICY p ON %1$I USING (%2$s) -- 100%%', r.name, 'true'); END LOOP; END $$;",
     "CREATE POLICY more ON people TO ${worker} USING (true); GRANT DELETE ON people TO ${worker};",
     "SELECT tell('00000000-0000-0000-0000-000000000001');",
     "DO $$ BEGIN INSERT INTO orders (id, person) VALUES (1, gen_random_uuid()); END $$;",
@@ -139,8 +157,8 @@ PASSES = [
 PATIENT = "SET LOCAL lock_timeout = '3s';\n"
 
 
-def rules(new, old=None):
-    _, found = migrations.check(ROOT, old or {FIRST: BASE}, new)
+def rules(new, old=None, **more):
+    _, found = migrations.check({**SETS, **(old or {FIRST: BASE})}, {**SETS, **new}, **more)
     return {finding.rule for finding in found if not finding.waiver}, found
 
 
@@ -153,7 +171,7 @@ def main():
     for rule, text in REFUSED:
         got, _ = rules(with_base(PATIENT + text))
         results.check(f"{rule} refuses {text}", rule in got, got)
-        if rule not in ("waiver", "transaction", "unparsed"):
+        if rule not in ("waiver", "transaction", "unparsed", "place"):
             waived, found = rules(with_base(f"{PATIENT}-- safe: nobody uses it since 1.4\n" + text.replace(
                 "; ", ";\n-- safe: nobody uses it since 1.4\n")))
             results.check(f"a waiver lets pass {text}", not waived, waived)
@@ -164,11 +182,14 @@ def main():
     files(results)
     places(results)
     excused(results)
+    rewritten(results)
+    bases(results)
+    functions_test.run(results)
     sys.exit(results.end())
 
 
 def files(results):
-    _, found = migrations.check(ROOT, {}, {FIRST: BASE})
+    _, found = migrations.check({}, RUNS)
     results.check("a first migration passes: nothing was there before", not found, [f.text() for f in found])
     column = "ALTER TABLE people ADD COLUMN mail text;"
     cases = {
@@ -209,14 +230,84 @@ def places(results):
 
 def excused(results):
     accepted = json.loads((ROOT / migrations.ACCEPTED).read_text())
-    here = migrations.files_here(ROOT)
-    _, found = migrations.history(here)
+    _, found = migrations.history(sources.files_here(ROOT))
     left, stale, _ = migrations.accept(found, accepted)
     results.check("history passes with what is excused", not [f for f in left if not f.waiver] and not stale)
-    left, _, _ = migrations.accept(found, accepted[1:])
-    results.check("history fails without an excuse", bool(left))
-    _, stale, _ = migrations.accept(found, accepted + [{"file": FIRST, "rule": "drop", "count": 1, "reason": "none"}])
+    _, found = migrations.history(with_base("DROP TABLE people; DROP TABLE orders;"))
+    results.check("history judges a migration against those before it", [f.rule for f in found] == ["drop", "drop"], found)
+    entry = {"file": SECOND, "rule": "drop", "count": 1, "reason": "none"}
+    left, stale, excused = migrations.accept(found, [entry])
+    results.check("an excuse is for as many as it says", (len(left), stale, excused) == (1, [], 1), left)
+    _, stale, _ = migrations.accept(found, [{**entry, "count": 3}])
     results.check("an excuse for nothing is noticed", bool(stale))
+
+
+def rewritten(results):
+    """Until the first release history may change, and what changed is new as a whole."""
+    changed = {FIRST: f"{BASE}DROP TABLE days;"}
+    got, _ = rules(changed)
+    results.check("an applied migration that changed is refused after a release", got == {"changed"}, got)
+    for title, new in (("changed", changed), ("gone", {SECOND: "SELECT 1;"}), ("split", {FIRST: "SELECT 1;", SECOND: BASE})):
+        got, _ = rules(new, is_released=False)
+        results.check(f"one that is {title} is as good as new before", not got, got)
+    got, _ = rules({FIRST: f"{BASE}-- more", SECOND: "SELECT 1;"}, {FIRST: BASE, SECOND: "SELECT 1;"}, is_released=False)
+    results.check("one that others follow may change too", not got, got)
+    judgement, _ = migrations.check(RUNS, {**RUNS, **changed}, is_released=False)
+    results.check("and is told", judgement.rewritten == [FIRST], judgement.rewritten)
+    got, _ = rules({FIRST: BASE, SECOND: "DROP TABLE people;"}, is_released=False)
+    results.check("what did not change is in use all the same", got == {"drop"}, got)
+
+
+def bases(results):
+    """Which commit is judged against, and that without it nothing passes."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder) / "whole"
+
+        def git(*words, at=root):
+            return subprocess.run(["git", "-C", at, "-c", "user.name=t", "-c", "user.email=t@example.com", *words], check=True,
+                                  capture_output=True, text=True).stdout.strip()
+
+        def commit(files):
+            for path, text in files.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text)
+            git("add", ".")
+            git("commit", "-qm", "more")
+            return git("rev-parse", "HEAD")
+
+        def told(*words, at=root):
+            done = subprocess.run([sys.executable, "-B", ROOT / "scripts/lib/delivery/migrations.py", at, "check", *words],
+                                  capture_output=True, text=True, check=False)
+            return done.returncode, done.stdout + done.stderr
+
+        root.mkdir()
+        git("init", "-q")
+        first = commit({**RUNS, migrations.ACCEPTED: "[]", "Shared/A.swift": 'let sql = "SELECT tell($1)"'})
+        code, text = told()
+        results.check("without a release and a named commit nothing passes", code == 1 and "does not name" in text, text)
+        commit({migrations.BASE: f"{first}\n"})
+        code, text = told()
+        results.check("the named commit is the base", code == 0 and f"0 migrations are new since {first}" in text, text)
+        commit({f"{FUNCTIONS}/people.sql": ""})
+        code, text = told()
+        results.check("what Swift of the base calls is looked for", code == 1 and "people.sql:1 gone: tell(uuid)" in text, text)
+        commit({f"{FUNCTIONS}/people.sql": SETS[f"{FUNCTIONS}/people.sql"], FIRST: BASE + "-- more"})
+        code, text = told()
+        results.check("without a release history may change, and it is said",
+                      code == 0 and "ok      history may change until the first release" in text and FIRST in text, text)
+        git("clone", "-q", "--depth", "1", f"file://{root}", f"{folder}/shallow")
+        code, text = told(at=pathlib.Path(folder) / "shallow")
+        results.check("a shallow clone fails", code == 1 and text.startswith(f"FAILED  {first}, which") and
+                      text.endswith("0 passed, 1 failed\n") and "Traceback" not in text, text)
+        code, text = told("nowhere")
+        results.check("a base that is no commit fails", code == 1 and "nowhere is no commit" in text, text)
+        code, text = told(migrations.NO_COMMIT)
+        results.check("no commit as the base: all is new", code == 0 and "1 migrations are new since the beginning" in text, text)
+        git("tag", "v1.0.0")
+        commit({FIRST: BASE})
+        code, text = told()
+        results.check("a release is the base, and history stays",
+                      code == 1 and "new since v1.0.0" in text and "changed: an applied migration" in text, text)
 
 
 main()

@@ -76,8 +76,12 @@ struct FunctionSetTests {
             #expect(try await world.run(set) == ["auth"])
             #expect(try await world.texts("INSERT INTO things VALUES (4) RETURNING x::text") == ["4"])
             #expect(try await world.texts("SELECT n::text FROM counts") == ["1"])
-            let changed = needed.replacing("n + 1", with: "n + 2")
-            #expect(try await world.run(World.set(["tables.sql": changed], migrations: [tables])) == ["auth"])
+            // With a migration that comes with it, and a function that cannot be replaced alone.
+            let renamed = World.saying("one").replacing("text LANGUAGE", with: "name LANGUAGE").replacing("::text", with: "::name")
+            let changed = needed.replacing("n + 1", with: "n + 2") + renamed
+            try await world.run(World.set(["tables.sql": needed + World.saying("one")], migrations: [tables]))
+            let more = World.set(["tables.sql": changed], migrations: [tables, "CREATE TABLE more (x integer)"])
+            #expect(try await world.run(more) == ["auth"])
             #expect(try await world.texts("INSERT INTO things VALUES (4) RETURNING x::text") == ["4"])
             #expect(try await world.texts("SELECT n::text FROM counts") == ["3"])
         }

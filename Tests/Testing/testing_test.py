@@ -138,8 +138,12 @@ def a_change_reaches_what_depends_on_it():
     def reached(*files):
         targets = changed.reached_targets(ROOT, files)
         return {s.title for s in plan.steps() if changed.is_reached(s, files, targets)}
-    money = reached("Services/Transaction/Migrations/0005_settlement.sql")
-    assert {"tests of Transaction", steps.MUTATIONS, "money test drops_test", "journeys on processes"} <= money, money
+    for folder in ("Migrations", "Functions"):
+        money = reached(f"Services/Transaction/{folder}/settlement.sql")
+        assert {"tests of Transaction", steps.MUTATIONS, "money test drops_test", "journeys on processes",
+                "migrations, check", "migrations, history"} <= money, money
+    assert "migrations, check" in reached("Services/Auth/Functions/tables.sql")
+    assert "migrations, check" not in reached("Services/Auth/README.md")
     assert "tests of Customer" not in money and "tests of AMQP" not in money, money
     assert {"tests of Customer", "tests of Messaging"} <= reached("Shared/Postgres/Wire.swift")
     assert "tests of Redis" not in reached("Shared/Postgres/Wire.swift")

@@ -171,8 +171,8 @@ $$;
 
 -- Whether the same request gets this refusal again. What a person or an operator may change, they may try again.
 CREATE OR REPLACE FUNCTION is_kept(code text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-    SELECT code NOT IN ('accepted', 'sender_unknown', 'sender_restricted', 'receive_only', 'approval_used',
-        'device_unknown', 'device_revoked', 'recovering')
+    SELECT spends_approval(code) AND code NOT IN ('accepted', 'sender_restricted', 'receive_only', 'approval_used',
+        'device_unknown', 'device_revoked')
 $$;
 
 -- Which way the money of an order goes, and why.

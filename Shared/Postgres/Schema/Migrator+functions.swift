@@ -8,11 +8,9 @@ struct FunctionTexts: Sendable {
     let scripts: [FunctionScript]
 
     /// What makes the functions of `tables.sql`, which triggers, policies, indexes and defaults of the set's tables name:
-    /// each migration of the set begins with it. Their bodies may name tables that the migration makes.
+    /// each migration of the set begins with it.
     var neededByTables: [String] {
-        let definitions = self.scripts.filter { $0.title == "\(self.set.name)/tables.sql" }.flatMap(\.definitions)
-        guard !definitions.isEmpty else { return [] }
-        return ["SET LOCAL check_function_bodies = off"] + definitions + ["SET LOCAL check_function_bodies = on"]
+        self.scripts.filter { $0.title == "\(self.set.name)/tables.sql" }.flatMap(\.definitions)
     }
 }
 

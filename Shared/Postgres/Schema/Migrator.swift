@@ -123,7 +123,7 @@ public struct Migrator: Sendable {
                 continue
             }
             if let newest, newest > migration.number { throw MigrationError(.outOfOrder, migration.title) }
-            try await self.apply(migration, (needed[migration.set] ?? []) + [text], hash, connection)
+            try await self.apply(migration, text, hash, needing: needed[migration.set] ?? [], connection)
             logger?.info("migration applied", metadata: ["migration": "\(migration.title)"])
             applied.append(migration)
         }
@@ -132,13 +132,15 @@ public struct Migrator: Sendable {
 
     private func apply(
         _ migration: Migration,
-        _ texts: [String],
+        _ text: String,
         _ hash: String,
+        needing functions: [String],
         _ connection: PostgresConnection
     ) async throws(MigrationError) {
         do throws(PostgresError) {
             try await connection.simple("BEGIN")
-            for text in texts { try await connection.simple(text) }
+            try await self.prepare(functions, connection)
+            try await connection.simple(text)
             _ = try await connection.execute(
                 """
                 INSERT INTO schema_migrations (set_name, version, name, sha256)
@@ -150,6 +152,28 @@ public struct Migrator: Sendable {
             // The session ends with this error, and the server rolls back.
             throw MigrationError(.failed, migration.title, underlying: error)
         }
+    }
+}
+
+extension Migrator {
+    /// Makes the functions that tables need, with bodies that may name what the migration makes.
+    ///
+    /// One that is there and cannot be replaced is replaced with its set, after the migrations.
+    fileprivate func prepare(
+        _ functions: [String],
+        _ connection: PostgresConnection
+    ) async throws(PostgresError) {
+        guard !functions.isEmpty else { return }
+        try await connection.simple("SET LOCAL check_function_bodies = off")
+        for function in functions {
+            do throws(PostgresError) {
+                try await connection.simple("SAVEPOINT needed;\n\(function)\n;RELEASE needed")
+            } catch {
+                guard [SQLState.invalidFunction, SQLState.wrongObject].contains(error.sqlState) else { throw error }
+                try await connection.simple("ROLLBACK TO needed; RELEASE needed")
+            }
+        }
+        try await connection.simple("SET LOCAL check_function_bodies = on")
     }
 }
 

@@ -1,4 +1,4 @@
-"""Judges migrations: those that are new since a commit, or all of history, one by one.
+"""Judges what makes the databases: migrations and functions, against the version before, or each migration alone.
 
 usage: migrations.py <root> check [<base>] | history
 """
@@ -6,108 +6,54 @@ usage: migrations.py <root> check [<base>] | history
 import json
 import pathlib
 import re
-import subprocess
 import sys
 
-from pglast import parse_sql
+from pglast import ast
 from pglast.parser import ParseError
 
+from bodies import last, whole_rows
+from finding import Finding, about, unparsed, unreasoned
+from functions import compare, judge_file, judge_sets
 from rules import findings, queues_for
 from schema import Schema
+from sources import (SHARED, Calls, databases, files_here, files_of, functions_of, git, is_early, is_migration,
+                     migrations_of, readable, statements)
 
-SHARED = "Shared/Messaging/Migrations"
 ACCEPTED = "deploy/postgres/accepted.json"
+BASE = "deploy/postgres/base"
 NAME = re.compile(r"(\d{4})_(\w+)\.sql")
-WAIVER = re.compile(r"--[ \t]*safe:[ \t]*(.*)")
 LOCK_TIMEOUT = re.compile(r"(?i)\bSET\s+LOCAL\s+lock_timeout\b")
-# Rules about files, which no comment within a file can waive.
-UNWAIVABLE = {"changed", "removed", "renumbered", "number", "transaction", "unparsed"}
-
-
-class Finding:
-    def __init__(self, file, line, statement, rule, reason, instead, waiver=None):
-        self.file, self.line, self.rule = file, line, rule
-        self.reason, self.instead, self.waiver = reason, instead, waiver
-        self.statement = " ".join(re.sub(r"--.*", "", statement).split())[:100]
-        self.key = (file, line, rule, reason)
-
-    def text(self):
-        if self.waiver:
-            return f"waived  {self.file}:{self.line} {self.rule}: {self.reason}\n        safe: {self.waiver}"
-        shown = f"\n        {self.statement}" if self.statement else ""
-        return f"FAILED  {self.file}:{self.line} {self.rule}: {self.reason}{shown}\n        instead: {self.instead}"
-
-
-def git(root, *arguments):
-    done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        return None
-    return done.stdout
-
-
-def is_migration(path):
-    return path.endswith(".sql") and (path.startswith(f"{SHARED}/") or re.match(r"Services/\w+/Migrations/", path))
-
-
-def files_of(root, base):
-    """The migrations of a commit, path -> text."""
-    listed = git(root, "ls-tree", "-r", "--name-only", base)
-    return {path: git(root, "show", f"{base}:{path}") for path in (listed or "").splitlines() if is_migration(path)}
-
-
-def files_here(root):
-    places = [root / SHARED, *root.glob("Services/*/Migrations")]
-    return {str(path.relative_to(root)): path.read_text() for place in places for path in place.rglob("*.sql")}
-
-
-def databases(files):
-    """For each database its migrations in the order in which the migrator applies them."""
-    folders = sorted({path.rsplit("/", 1)[0] for path in files})
-    for own in [folder for folder in folders if folder.startswith("Services/")] or [None]:
-        order = [SHARED, own, f"{SHARED}/Audit"]
-        yield [path for folder in order for path in sorted(files) if path.rsplit("/", 1)[0] == folder]
-
-
-def statements(text):
-    """(first line, text with the comments before and behind it, parsed) of each statement."""
-    # A variable keeps its length as a name; positions are those of the file.
-    plain = re.sub(r"\$\{(\w+)\}", r"v_\1_", text).encode("ascii", "replace").decode()
-    end = 0
-    for raw in parse_sql(plain):
-        stop = raw.stmt_location + (raw.stmt_len or len(plain) - raw.stmt_location)
-        rest = plain.find("\n", stop)
-        rest = len(plain) if rest < 0 else rest
-        # A comment in the line of the statement's end is its own, unless another statement begins there.
-        if not re.fullmatch(r"\s*;?\s*(--.*)?", plain[stop:rest]):
-            rest = stop
-        yield plain.count("\n", 0, raw.stmt_location) + 1, text[end:rest], raw.stmt
-        end = rest
+# As many zeros are no commit, in git's words: nothing was there before.
+NO_COMMIT = "0" * 40
 
 
 def judge(path, text, schema):
-    """The findings of one file. The schema has it afterwards."""
+    """The findings of one migration. The schema has it afterwards."""
     try:
-        parsed = list(statements(text))
+        parsed = statements(text)
     except ParseError as error:
-        yield Finding(path, 1, "", "unparsed", str(error), "write what Postgres can read")
+        yield unparsed(path, error)
         return
     patient = LOCK_TIMEOUT.search(text)
-    for line, whole, statement in parsed:
-        said = WAIVER.search(whole)
-        waiver = said[1].strip() if said else None
-        if waiver is not None and len(waiver) < 10:
-            yield Finding(path, line, whole, "waiver", "\"-- safe:\" gives no reason", "say why it is safe")
-            waiver = None
-        found = list(findings(statement, schema, path))
-        locked = queues_for(statement, schema)
+    for statement in parsed:
+        yield from unreasoned(path, statement)
+        found = list(findings(statement.node, schema, path))
+        locked = queues_for(statement.node, schema)
         if locked and not patient:
             patient = True
             found.append(("lock-timeout",
                           f"waits for {locked} as long as the migrator does, and whoever needs it waits behind",
                           "begin the file with SET LOCAL lock_timeout = '3s'; a Job that fails is run again"))
         for rule, reason, instead in found:
-            yield Finding(path, line, whole, rule, reason, instead, None if rule in UNWAIVABLE else waiver)
-        schema.apply(statement, path)
+            yield about(path, statement, rule, reason, instead)
+        schema.apply(statement.node, path)
+
+
+def learn(paths, files, schema):
+    """The schema has these files afterwards, unjudged."""
+    for path in paths:
+        for statement in readable(files[path]):
+            schema.apply(statement.node, path)
 
 
 def unchanged(old, new):
@@ -152,40 +98,88 @@ def mentions(root, base, finding):
     if finding.rule not in ("drop", "rename") or not match or not base:
         return
     folder = finding.file.split("/Migrations")[0]
-    hits = git(root, "grep", "-nwI", match[1], base, "--", f"{folder}/*.swift", f"{SHARED.rsplit('/', 1)[0]}/*.swift")
+    hits = git(root, "grep", "-nwI", match[1], base, "--", f"{folder}/*.swift", f"{SHARED}/*.swift")
     places = [":".join(hit.split(":")[1:3]) for hit in (hits or "").splitlines()]
     finding.reason += f" ({len(places)} lines of Swift before name {match[1]}" + \
         (f": {', '.join(places[:3])})" if places else ")")
 
 
-def check(root, old, new, base=None):
-    """The findings in the files of new that are not in old."""
-    found = {finding.key: finding for finding in (*unchanged(old, new), *numbered(old, new))}
-    fresh = {path: text for path, text in new.items() if path not in old}
-    for order in databases(old | fresh):
+class Judgement:
+    """The files of a version against those of the one before, which runs while they are applied."""
+
+    def __init__(self, old, new, swift=None, is_released=True):
+        self.old, self.new, self.calls = old, new, Calls(swift or {})
+        applied = {path: text for path, text in old.items() if is_migration(path)}
+        # Until the first release history may change: no database has it, and what differs is new as a whole.
+        self.rewritten = [] if is_released else sorted(path for path in applied if new.get(path) != applied[path])
+        self.applied = {path: text for path, text in applied.items() if path not in self.rewritten}
+        self.fresh = {path for path in new if is_migration(path) and path not in self.applied}
+        self.is_released = is_released
+
+    @property
+    def count(self):
+        return len(self.fresh) + sum(not is_migration(path) for path in self.new)
+
+    def findings(self):
+        migrations = {path: text for path, text in self.new.items() if is_migration(path)}
+        yield from unchanged(self.applied, migrations)
+        yield from numbered(self.applied if self.is_released else {}, migrations)
+        for path, text in self.new.items():
+            if not is_migration(path):
+                yield from judge_file(path, text)
+        for sets in databases({*self.old, *self.new}):
+            yield from judge_sets(sets, self.new)
+            yield from compare(sets, self.old, self.new, self.calls)
+            yield from self.database(sets)
+
+    def database(self, sets):
+        """The migrations that are new, after those that are not."""
         schema = Schema()
-        for path in order:
-            if path in old:
-                list(judge(path, old[path], schema))
+        running = functions_of(sets, self.old)
+        learn([path for path in running if is_early(path)], self.old, schema)
+        learn(migrations_of(sets, self.applied), self.applied, schema)
+        learn([path for path in running if not is_early(path)], self.old, schema)
         schema.settle()
-        for path in order:
-            if path in fresh and NAME.fullmatch(path.rsplit("/", 1)[1]):
-                for finding in judge(path, fresh[path], schema):
-                    found.setdefault(finding.key, finding)
-    for finding in found.values():
-        mentions(root, base, finding)
-    return len(fresh), list(found.values())
+        fresh = [path for path in migrations_of(sets, self.fresh) if NAME.fullmatch(path.rsplit("/", 1)[1])]
+        if fresh:
+            schema.whole_rows = rows_made(running, self.old)
+        learn([path for path in functions_of(sets, self.new) if is_early(path)], self.new, schema)
+        for path in fresh:
+            yield from judge(path, self.new[path], schema)
+
+
+def rows_made(paths, files):
+    """How functions make rows by position: table or type -> [(function, how)]."""
+    made = {}
+    for path in paths:
+        for statement in readable(files[path]):
+            if isinstance(statement.node, ast.CreateFunctionStmt):
+                for name, how in whole_rows(statement.node, statement.text):
+                    made.setdefault(name, []).append((last(statement.node.funcname), how))
+    return made
+
+
+def check(old, new, swift=None, is_released=True):
+    """(what is judged, the findings)."""
+    judgement = Judgement(old, new, swift, is_released)
+    found = {}
+    for finding in judgement.findings():
+        found.setdefault(finding.key, finding)
+    return judgement, list(found.values())
 
 
 def history(files):
-    found = {finding.key: finding for finding in numbered({}, files)}
-    for order in databases(files):
+    """Each migration against all that was before it: wherever every merge is applied, that is what ran."""
+    migrations = [path for path in files if is_migration(path)]
+    found = {finding.key: finding for finding in numbered({}, migrations)}
+    for sets in databases(files):
         schema = Schema()
-        for path in order:
+        learn([path for path in functions_of(sets, files) if is_early(path)], files, schema)
+        for path in migrations_of(sets, files):
             schema.settle()
             for finding in judge(path, files[path], schema):
                 found.setdefault(finding.key, finding)
-    return len(files), list(found.values())
+    return len(migrations), list(found.values())
 
 
 def accept(found, accepted):
@@ -207,7 +201,7 @@ def conclude(count, found, accepted, whole):
     for finding in left:
         print(finding.text())
     if excused:
-        print(f"ok      {excused} findings in migrations of before the first release, excused in {ACCEPTED}")
+        print(f"ok      {excused} findings are excused in {ACCEPTED}")
     if whole:
         for entry in stale:
             what = f"{entry['count']} times {entry['rule']} in {entry['file']}"
@@ -220,22 +214,47 @@ def conclude(count, found, accepted, whole):
     return 1 if failed else 0
 
 
+def base_of(root, given):
+    """The commit that is judged against. What cannot be found is said, and is no success."""
+    if given is not None:
+        if given != NO_COMMIT and git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{given}^{{commit}}") is None:
+            refuse(f"{given} is no commit of this repository")
+        return given
+    tag = (git(root, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*") or "").strip()
+    if tag:
+        return tag
+    named = (root / BASE).read_text().strip() if (root / BASE).exists() else ""
+    if not re.fullmatch(r"[0-9a-f]{40}", named):
+        refuse(f"there is no release, and {BASE} does not name the commit to judge against")
+    if git(root, "merge-base", "--is-ancestor", named, "HEAD") is None:
+        refuse(f"{named}, which {BASE} names, is not in the history here: a shallow clone needs git fetch --unshallow")
+    return named
+
+
+def refuse(sentence):
+    print(f"FAILED  {sentence}\n0 passed, 1 failed")
+    sys.exit(1)
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     files = files_here(root)
     accepted = json.loads((root / ACCEPTED).read_text())
     if sys.argv[2] == "history":
         sys.exit(conclude(*history(files), accepted, True))
-    base = sys.argv[3] if len(sys.argv) > 3 else git(root, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*")
-    base = (base or "").strip()
-    known = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
-    if base.strip("0") and known is None:
-        print(f"migrations: {base} is no commit of this repository", file=sys.stderr)
-        sys.exit(64)
-    old = files_of(root, base) if base.strip("0") else {}
-    count, found = check(root, old, files, base.strip("0") and base)
-    print(f"{count} migrations are new since {base if base.strip('0') else 'the beginning'}")
-    sys.exit(conclude(count, found, accepted, False))
+    base = base_of(root, sys.argv[3] if len(sys.argv) > 3 else None)
+    is_new = base == NO_COMMIT
+    old, swift = ({}, {}) if is_new else files_of(root, base)
+    is_released = is_new or git(root, "describe", "--tags", "--match", "v[0-9]*", base) is not None
+    judgement, found = check(old, files, swift, is_released)
+    for finding in found:
+        mentions(root, None if is_new else base, finding)
+    print(f"{len(judgement.fresh)} migrations are new since {'the beginning' if is_new else base}")
+    if judgement.rewritten:
+        first, more = judgement.rewritten[:4], len(judgement.rewritten) - 4
+        print(f"ok      history may change until the first release: no more as in the base, and so judged as new as a whole, "
+              f"are {', '.join(first)}{f' and {more} others' if more > 0 else ''}")
+    sys.exit(conclude(judgement.count, found, accepted, False))
 
 
 if __name__ == "__main__":

@@ -4,11 +4,10 @@ import re
 
 from pglast import ast, enums
 
-from schema import AT, CON, UNKNOWN, Function, last, parts, statements_of, type_text
+from bodies import UNKNOWN, last, parts, statements_of
+from schema import AT, CON, type_text
 
 OBJECT = enums.ObjectType
-# Calls that replace text within functions and leave their signatures alone.
-HARMLESS_CALLS = {"amend_function"}
 DEPTH = 4
 
 EXPAND = ("stop using it in one release, and remove it in a later migration with \"-- safe: unused since <release>\"")
@@ -34,9 +33,8 @@ def findings(statement, schema, file, depth=0):
         for call in parts(statement, ast.FuncCall):
             called = last(call.funcname)
             for function in schema.functions.get(called, {}).values():
-                if called not in HARMLESS_CALLS:
-                    for rule, reason, instead in within(function.body, function.language, schema, file, depth):
-                        yield rule, f"{called}() is called: {reason}", instead
+                for rule, reason, instead in within(function.body, function.language, schema, file, depth):
+                    yield rule, f"{called}() is called: {reason}", instead
 
 
 def within(body, language, schema, file, depth):
@@ -53,8 +51,10 @@ def within(body, language, schema, file, depth):
 
 def alter_table(s, schema, file):
     name = s.relation.relname
+    if s.objtype == OBJECT.OBJECT_TYPE and schema.was(name):
+        yield from alter_type(s, schema)
     table = schema.table(name)
-    if s.objtype not in (OBJECT.OBJECT_TABLE, OBJECT.OBJECT_TYPE) or not table:
+    if s.objtype != OBJECT.OBJECT_TABLE or not table:
         return
     for command in s.cmds:
         rule = COMMANDS.get(command.subtype)
@@ -92,6 +92,30 @@ def add_column(command, name, table, schema, file):
     if CON.CONSTR_FOREIGN in kinds and default:
         yield "constraint", f"the reference of {title} is checked for every row, as it has a default", \
             "add the column, then the reference NOT VALID, and VALIDATE CONSTRAINT in the next migration"
+
+
+    is_given = bool({CON.CONSTR_NOTNULL, CON.CONSTR_PRIMARY, CON.CONSTR_IDENTITY, CON.CONSTR_GENERATED} & set(kinds))
+    yield from positions(title, name, schema, ("insert", "row") if is_given else ("row",))
+
+
+def alter_type(s, schema):
+    """What attributes of a composite type do to functions that make its rows."""
+    name = s.relation.relname
+    for command in s.cmds:
+        if command.subtype == AT.AT_AddColumn:
+            yield from positions(f"{name}.{command.def_.colname}", name, schema, ("row",))
+        elif command.subtype == AT.AT_DropColumn:
+            yield from drop_column(command, name, None, schema, None)
+        elif command.subtype == AT.AT_AlterColumnType:
+            yield "type", f"{name}.{command.name} gets another type: the version before makes and reads the old", EXPAND
+
+
+def positions(title, name, schema, ways):
+    """Functions of the version before run until their set is replaced, and know nothing of a new column."""
+    makers = sorted({f"{function}()" for function, how in schema.whole_rows.get(name, ()) if how in ways})
+    if makers:
+        yield "positional", f"{title} is new, and {', '.join(makers)} of the version before makes whole rows of {name} " \
+            "by position", "name the columns in a release before; or add it nullable, and make it NOT NULL a release later"
 
 
 def add_constraint(command, name, table, schema, file):
@@ -239,16 +263,8 @@ def moved(s, schema, file):
 
 
 def create_function(s, schema, file):
-    function, name = Function(s), last(s.funcname)
-    old = [known for known in schema.functions.get(name, {}).values() if known.old]
-    same = [known for known in old if known.arguments == function.arguments]
-    if old and not same:
-        yield "signature", f"{name}({', '.join(function.arguments)}) stands beside " \
-            f"{name}({', '.join(old[0].arguments)}): calls of the version before may become ambiguous", \
-            "give the new function another name"
-    elif same and same[0].returns != function.returns:
-        yield "signature", f"{name}() returned {same[0].returns or 'nothing'} and now {function.returns}", \
-            "give the new function another name"
+    yield "place", f"{last(s.funcname)}() is made by a migration: whoever looks for it does not find it whole", \
+        "write it in Functions/, in tables.sql where tables or migrations need it"
 
 
 def add_enum_value(s, schema, file):

@@ -2,31 +2,12 @@
 
 import re
 
-from pglast import ast, enums, parse_plpgsql, parse_sql, stream, visitors
+from pglast import ast, enums, stream
+
+from bodies import UNKNOWN, last, parts
 
 AT = enums.AlterTableType
 CON = enums.ConstrType
-# The name that stands for one that only the server will know: in dynamic SQL. It counts as existing.
-UNKNOWN = "unknown_name"
-
-
-def last(names):
-    """The last part of a qualified name."""
-    return names[-1].sval if isinstance(names, tuple) else names.sval
-
-
-def parts(node, *classes):
-    """All nodes of these classes within a node, itself included."""
-    found = []
-
-    class Finder(visitors.Visitor):
-        def visit(self, _, inner):
-            if isinstance(inner, classes):
-                found.append(inner)
-
-    if node is not None:
-        Finder()(node)
-    return found
 
 
 def type_text(name):
@@ -62,50 +43,11 @@ class Function:
         self.old = False
 
 
-def statements_of(body, language):
-    """The statements within a function or a DO block, with a dynamic one as the text it is made from, if that is known.
-
-    Yields parsed statements, and None for one that cannot be read.
-    """
-    if language == "sql":
-        yield from (raw.stmt for raw in parse_sql(body))
-    if language != "plpgsql":
-        return
-    tree = parse_plpgsql(f"CREATE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $wrapped${body}$wrapped$")
-    for text in queries(tree):
-        try:
-            yield from ([None] if text is None else [raw.stmt for raw in parse_sql(text)])
-        except Exception:  # what is no statement of its own, such as an assignment
-            yield None
-
-
-def queries(node):
-    if isinstance(node, list):
-        for inner in node:
-            yield from queries(inner)
-    elif isinstance(node, dict):
-        for name, inner in node.items():
-            if name in ("PLpgSQL_stmt_execsql", "PLpgSQL_stmt_perform", "PLpgSQL_stmt_call", "PLpgSQL_stmt_fors"):
-                expression = inner.get("sqlstmt") or inner.get("expr") or inner.get("query")
-                yield expression["PLpgSQL_expr"]["query"]
-            elif name in ("PLpgSQL_stmt_dynexecute", "PLpgSQL_stmt_dynfors"):
-                yield dynamic(inner["query"]["PLpgSQL_expr"]["query"])
-            yield from queries(inner)
-
-
-def dynamic(expression):
-    """The text of EXECUTE 'literal' or EXECUTE format('literal', ...); None for others."""
-    node = parse_sql(f"SELECT {expression}")[0].stmt.targetList[0].val
-    if isinstance(node, ast.FuncCall) and last(node.funcname) == "format" and node.args:
-        node = node.args[0]
-    if not (isinstance(node, ast.A_Const) and isinstance(node.val, ast.String)):
-        return None
-    return re.sub(r"%(\d+\$)?[Is]", UNKNOWN, re.sub(r"%(\d+\$)?L", "'value'", node.val.sval))
-
-
 class Schema:
     def __init__(self):
         self.tables, self.functions, self.indexes, self.types, self.views = {}, {}, {}, set(), set()
+        # How functions of the version before make rows by position: table or type -> [(function, how)].
+        self.whole_rows = {}
 
     def settle(self):
         """From now on all of it counts as there before: a running version uses it."""

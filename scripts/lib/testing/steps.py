@@ -173,7 +173,9 @@ class Plan:
         yield self.script("descriptions of the API", "default", "openapi", "test", cores=0.7, files=api)
         yield self.script("contracts of the events", "default", "events", "check", cores=0.7,
                           files=("Shared/Contracts/", "Shared/ContractGate/", "deploy/events/"))
-        yield self.script("migrations, history", "default", "migrations", "history", cores=0.7, files=MONEY_FILES)
+        for name in ("check", "history"):
+            yield self.script(f"migrations, {name}", "default", "migrations", name, cores=0.7,
+                              files=(*self.schemas(), "deploy/postgres/", "scripts/lib/delivery/", "scripts/migrations"))
         yield self.script("gateway, check", "default", "gateway", "check", cores=0.7, files=(*api, "scripts/lib/gateway.py"))
         for name in ("observability", "manifests", "delivery"):
             yield self.script(f"{name}, check", "default", name, "check", cores=0.7, files=("Services/", *deploy))
@@ -182,6 +184,11 @@ class Plan:
                            files=("Services/", "Shared/", "Tests/Reads/"))
         yield self.script(CONTRACT, "suite", "contract", *(("--full",) if self.long else ()), cores=1.5, minutes=60,
                           files=("Services/", "Shared/", "Tests/Contract/"))
+
+    def schemas(self):
+        """The folders of SQL that make the databases."""
+        found = [*self.root.glob("S*/*/Migrations"), *self.root.glob("S*/*/Functions")]
+        return [f"{folder.relative_to(self.root)}/" for folder in sorted(found)]
 
     # Containers: the images are made beside other steps, the suite in them has but one other step beside it
 
