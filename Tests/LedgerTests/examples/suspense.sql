@@ -1,0 +1,31 @@
+-- Money that reaches a wallet which may not take it waits in suspense.
+SELECT pg_temp.join('ann'), pg_temp.join('bob');
+SELECT pg_temp.receive('ann-account', 1000, 'payment-1');
+SELECT count(*) AS entries FROM pg_temp.booked();
+UPDATE users SET status = 'frozen' WHERE username = 'bob';
+SELECT pg_temp.receive('bob-account', 70, 'payment-2');
+SELECT * FROM pg_temp.booked();
+
+-- On an account that nobody has as well, once account has given up looking for the owner.
+SELECT hold_unmatched('payment-3', 'lost-account', 30, new_event_id(transfa_now()), 'the provider lists it', NULL);
+SELECT * FROM pg_temp.booked();
+
+-- And a payment whose payee was frozen while it was on its way.
+UPDATE users SET status = 'active' WHERE username = 'bob';
+SELECT * FROM pg_temp.place('rent', 'ann', 'bob', 200);
+SELECT * FROM pg_temp.submit('rent');
+UPDATE users SET status = 'frozen' WHERE username = 'bob';
+SELECT pg_temp.settle('rent', 'completed');
+SELECT * FROM pg_temp.booked();
+
+-- Two operators release it into the wallet, or give it back to where it came from.
+UPDATE users SET status = 'active' WHERE username = 'bob';
+SELECT propose_release(pg_temp.id_of('release'), t.id, 'credit', 'checked', 'grace', NULL)
+FROM transactions t WHERE t.provider_id = 'payment-2';
+SELECT decide_release(pg_temp.id_of('release'), 'edsger', true, NULL);
+SELECT * FROM pg_temp.booked();
+SELECT propose_release(pg_temp.id_of('return'), t.id, 'return', 'paid back', 'grace', NULL)
+FROM transactions t WHERE t.provider_id = 'payment-3';
+SELECT decide_release(pg_temp.id_of('return'), 'edsger', true, NULL);
+SELECT * FROM pg_temp.booked();
+SELECT count(*) AS broken FROM check_invariants();
