@@ -21,7 +21,7 @@ struct ArchiveTests {
             #expect(try await world.bodies() == events.map { String(decoding: $0, as: UTF8.self) })
             #expect(try await world.number("SELECT count(DISTINCT position) FROM archived_events") == 50)
             let status = try await world.reads.status()
-            #expect(status.streamOffset == 149 && status.oddMessages == 0 && status.newestTime != nil)
+            #expect(status.streamOffset == 149 && status.malformedMessages == 0 && status.newestTime != nil)
         }
     }
 
@@ -49,7 +49,7 @@ struct ArchiveTests {
             try await world.take([good[0], Data("{".utf8), good[1], nul, good[2], nul])
             #expect(try await world.number("SELECT count(*) FROM archived_events") == 3)
             let kept = try await world.database.psql(
-                "SELECT stream_offset, reason, size, encode(body, 'hex') FROM odd_messages ORDER BY stream_offset"
+                "SELECT stream_offset, reason, size, encode(body, 'hex') FROM malformed_messages ORDER BY stream_offset"
             )
             #expect(kept == ["1|not_an_envelope|1|7b", "3|not_text|3|7b007d"])
         }
@@ -65,7 +65,7 @@ struct ArchiveTests {
             events.insert(try envelope(subject: "refused"), at: 5)
             try await world.take(events, from: 20)
             #expect(try await world.number("SELECT count(*) FROM archived_events") == 9)
-            let kept = try await world.database.psql("SELECT stream_offset, reason FROM odd_messages")
+            let kept = try await world.database.psql("SELECT stream_offset, reason FROM malformed_messages")
             #expect(kept == ["25|refused_by_database"])
             #expect(try await world.reads.status().streamOffset == 29)
         }
@@ -78,7 +78,7 @@ struct ArchiveTests {
             for role in [TestDatabase.Role.handler, .worker] {
                 for sql in [
                     "DELETE FROM archived_events", "UPDATE archived_events SET body = ''", "TRUNCATE archived_events",
-                    "DROP TABLE archived_events_other", "DELETE FROM odd_messages",
+                    "DROP TABLE archived_events_other", "DELETE FROM malformed_messages",
                 ] {
                     await #expect(throws: TestFailure.self) { try await world.database.psql(sql, as: role) }
                 }

@@ -50,7 +50,7 @@ struct ArchivedEventTests {
     @Test("bytes that are no event say why")
     func odd() throws {
         let subject = String(repeating: "s", count: 513)
-        let cases: [([UInt8], ArchivedEvent.OddReason)] = [
+        let cases: [([UInt8], ArchivedEvent.MalformedReason)] = [
             ([], .notAnEnvelope), (Array("{}".utf8), .notAnEnvelope), (Array("[1,2".utf8), .notAnEnvelope),
             ([0xff, 0xfe], .notText), (Array(try envelope()) + [0], .notText),
             (Array(try envelope(UUID())), .badID), (Array(try envelope(subject: subject)), .badAttribute),

@@ -86,7 +86,7 @@ struct DayTests {
             try await world.days.dropOld()
             #expect(try await world.number("SELECT count(*) FROM archived_events") == 3)
             #expect(try await world.store.days(on: world.work).map(\.number).min() == today - 3)
-            #expect(try await world.reads.status().oddMessages == 1)
+            #expect(try await world.reads.status().malformedMessages == 1)
 
             // An event of a day that is gone still finds a place, and the days ahead go on.
             try await world.take([try envelope(Self.id(midnight - 10 * 86_400_000))], from: 9)
@@ -94,7 +94,7 @@ struct DayTests {
             world.clock.advance(by: .seconds(6 * 86_400))
             try await world.days.dropOld()
             #expect(try await world.partitions() == [])
-            #expect(try await world.reads.status().oddMessages == 0)
+            #expect(try await world.reads.status().malformedMessages == 0)
         }
     }
 

@@ -152,7 +152,7 @@ struct FollowTests {
             try await log.publish(made[10...].map(\.body))
             try await log.following { try await log.await(20) }
             #expect(try await log.console.bodies() == Self.texts(made))
-            #expect(try await log.console.reads.status().oddMessages == 1)
+            #expect(try await log.console.reads.status().malformedMessages == 1)
             #expect(try await log.console.number("SELECT count(*) FROM archive_gaps") == 0)
         }
     }

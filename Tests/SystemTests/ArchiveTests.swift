@@ -21,7 +21,7 @@ extension Faults {
                     return ids.isSubset(of: try await suite.rows("console", archived))
                 }
             }
-            #expect(try await suite.number("SELECT count(*) FROM odd_messages", of: "console") == 0)
+            #expect(try await suite.number("SELECT count(*) FROM malformed_messages", of: "console") == 0)
             // The personal data that people gave is nowhere in it.
             let clear = "SELECT count(*) FROM archived_events WHERE body LIKE '%Testperson%'"
             #expect(try await suite.number(clear, of: "console") == 0)

@@ -10,7 +10,7 @@ struct ArchiveLog: Sendable {
         self.logger = logger
         // Shown as zero from the start: an alert sees an increase, and none in a counter that begins with its first gap.
         Counter(label: "transfa_archive_gaps").increment(by: 0)
-        Counter(label: "transfa_archive_odd_messages").increment(by: 0)
+        Counter(label: "transfa_archive_malformed_messages").increment(by: 0)
     }
 
     func following(from beginning: StreamContinuity.Beginning) {
@@ -51,12 +51,12 @@ struct ArchiveLog: Sendable {
         )
     }
 
-    func stored(_ count: Int, new: Int, odd: Int, lag: Double?) {
+    func stored(_ count: Int, new: Int, malformed: Int, lag: Double?) {
         Counter(label: "transfa_archive_events").increment(by: new)
         Counter(label: "transfa_archive_repeated").increment(by: count - new)
-        if odd > 0 {
-            Counter(label: "transfa_archive_odd_messages").increment(by: odd)
-            self.logger.error("the event log holds what is no event", metadata: ["count": .safe(odd)])
+        if malformed > 0 {
+            Counter(label: "transfa_archive_malformed_messages").increment(by: malformed)
+            self.logger.error("the event log holds what is no event", metadata: ["count": .safe(malformed)])
         }
         if let lag { Gauge(label: "transfa_archive_lag_seconds").record(max(0, lag)) }
     }

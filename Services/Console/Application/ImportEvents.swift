@@ -14,7 +14,7 @@ struct ImportEvents: Sendable {
     /// A line that is no event; lines count from 1.
     struct BadLine: Error {
         let number: Int
-        let reason: ArchivedEvent.OddReason
+        let reason: ArchivedEvent.MalformedReason
     }
 
     /// Stores the events of some lines; what is there already stays as it is.
@@ -24,7 +24,7 @@ struct ImportEvents: Sendable {
         var events: [ArchivedEvent] = []
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
         where !line.isEmpty {
-            do throws(ArchivedEvent.OddReason) {
+            do throws(ArchivedEvent.MalformedReason) {
                 events.append(try ArchivedEvent(bytes: Array(line)))
             } catch {
                 throw BadLine(number: index + 1, reason: error)

@@ -107,7 +107,7 @@ struct ReadOverview: Sendable {
         let newestTime: String?
         let readAt: String?
         let openGaps: Int64
-        let oddMessages: Int64
+        let malformedMessages: Int64
 
         private enum CodingKeys: String, CodingKey {
             case position
@@ -115,7 +115,7 @@ struct ReadOverview: Sendable {
             case newestTime = "newest_time"
             case readAt = "read_at"
             case openGaps = "open_gaps"
-            case oddMessages = "odd_messages"
+            case malformedMessages = "malformed_messages"
         }
 
         init(_ status: ArchiveReads.Status, isFollowing: Bool) {
@@ -124,7 +124,7 @@ struct ReadOverview: Sendable {
             self.newestTime = status.newestTime.map(Timestamp.text)
             self.readAt = status.readAt.map(Timestamp.text)
             self.openGaps = status.openGaps
-            self.oddMessages = status.oddMessages
+            self.malformedMessages = status.malformedMessages
         }
     }
 

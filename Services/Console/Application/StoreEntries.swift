@@ -13,7 +13,7 @@ struct StoreEntries: Sendable {
     /// What is found in some entries.
     private struct Contents {
         var events: [ArchivedEvent] = []
-        var odd: [OddMessage] = []
+        var malformed: [MalformedMessage] = []
     }
 
     /// A gap that ends with these entries.
@@ -44,8 +44,8 @@ struct StoreEntries: Sendable {
         epoch: Int64
     ) async throws {
         guard entries.count > 1 else {
-            let odd = Contents(odd: [Self.odd(last, .refusedByDatabase)])
-            return try await self.commit(odd, upTo: last, after: gap, epoch: epoch)
+            let malformed = Contents(malformed: [Self.malformed(last, .refusedByDatabase)])
+            return try await self.commit(malformed, upTo: last, after: gap, epoch: epoch)
         }
         let middle = entries.count / 2
         try await self.callAsFunction(Array(entries[..<middle]), after: gap, epoch: epoch)
@@ -64,7 +64,7 @@ struct StoreEntries: Sendable {
         let new = try await self.database.transaction(cause: Cause()) { transaction in
             if let gap { try await OpenGap(store: self.store)(gap.reason, gap.missing, in: transaction) }
             try await self.store.advance(to: place, newest: newest, epoch: epoch, in: transaction)
-            try await self.store.keep(contents.odd, in: transaction)
+            try await self.store.keep(contents.malformed, in: transaction)
             let new = try await self.store.append(contents.events, from: .stream, in: transaction)
             CrashPoint.reach("before_archive_commit")
             return new
@@ -72,23 +72,23 @@ struct StoreEntries: Sendable {
         CrashPoint.reach("after_archive_commit")
         if let gap { self.log.gap(gap.reason, gap.missing) }
         let lag = newest.map { self.days.clock.now.timeIntervalSince($0) }
-        self.log.stored(contents.events.count, new: new, odd: contents.odd.count, lag: lag)
+        self.log.stored(contents.events.count, new: new, malformed: contents.malformed.count, lag: lag)
     }
 
     private static func contents(of entries: [EventLogEntry]) -> Contents {
         var contents = Contents()
         for entry in entries {
-            do throws(ArchivedEvent.OddReason) {
+            do throws(ArchivedEvent.MalformedReason) {
                 contents.events.append(try ArchivedEvent(bytes: entry.body))
             } catch {
-                contents.odd.append(Self.odd(entry, error))
+                contents.malformed.append(Self.malformed(entry, error))
             }
         }
         return contents
     }
 
-    private static func odd(_ entry: EventLogEntry, _ reason: ArchivedEvent.OddReason) -> OddMessage {
-        OddMessage(offset: entry.offset, routingKey: entry.routingKey, reason: reason, body: entry.body)
+    private static func malformed(_ entry: EventLogEntry, _ reason: ArchivedEvent.MalformedReason) -> MalformedMessage {
+        MalformedMessage(offset: entry.offset, routingKey: entry.routingKey, reason: reason, body: entry.body)
     }
 }
 

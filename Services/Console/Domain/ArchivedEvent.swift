@@ -23,7 +23,7 @@ struct ArchivedEvent: Sendable {
     /// Reads an envelope.
     ///
     /// - Throws: Why the bytes are no event, or none that a row can hold.
-    init(bytes: [UInt8]) throws(OddReason) {
+    init(bytes: [UInt8]) throws(MalformedReason) {
         guard let body = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else { throw .notText }
         let envelope: Envelope
         do {
@@ -52,7 +52,7 @@ struct ArchivedEvent: Sendable {
     private static func isStorable(_ text: String) -> Bool { text.utf8.count <= 512 && !text.utf8.contains(0) }
 
     /// Why bytes of the log are no event.
-    enum OddReason: String, Error, Sendable {
+    enum MalformedReason: String, Error, Sendable {
         case notText = "not_text"
         case notAnEnvelope = "not_an_envelope"
         case badID = "bad_id"

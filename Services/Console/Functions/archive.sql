@@ -23,10 +23,10 @@ SECURITY DEFINER SET search_path = public, pg_temp AS $$
         DELETE FROM archived_events_other WHERE ctid IN (
             SELECT ctid FROM archived_events_other WHERE stored_at < p_before LIMIT p_limit)
         RETURNING 1
-    ), odd AS (
-        DELETE FROM odd_messages WHERE digest IN (
-            SELECT digest FROM odd_messages WHERE stored_at < p_before LIMIT p_limit)
+    ), malformed AS (
+        DELETE FROM malformed_messages WHERE digest IN (
+            SELECT digest FROM malformed_messages WHERE stored_at < p_before LIMIT p_limit)
         RETURNING 1
     )
-    SELECT (SELECT count(*) FROM gone) + (SELECT count(*) FROM odd)
+    SELECT (SELECT count(*) FROM gone) + (SELECT count(*) FROM malformed)
 $$;

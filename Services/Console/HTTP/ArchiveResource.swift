@@ -11,7 +11,7 @@ struct ArchiveResource: Encodable {
     let newestTime: String?
     let readAt: String?
     let openGaps: Int64
-    let oddMessages: Int64
+    let malformedMessages: Int64
     let days: [Day]
 
     /// A day that has a partition.
@@ -30,7 +30,7 @@ struct ArchiveResource: Encodable {
         case newestTime = "newest_time"
         case readAt = "read_at"
         case openGaps = "open_gaps"
-        case oddMessages = "odd_messages"
+        case malformedMessages = "malformed_messages"
         case days
     }
 
@@ -42,7 +42,7 @@ struct ArchiveResource: Encodable {
         self.newestTime = status.newestTime.map(Timestamp.text)
         self.readAt = status.readAt.map(Timestamp.text)
         self.openGaps = status.openGaps
-        self.oddMessages = status.oddMessages
+        self.malformedMessages = status.malformedMessages
         self.days = days.map { Day(day: $0.text, events: $0.events, bytes: $0.bytes) }
     }
 }

@@ -34,7 +34,7 @@ CREATE INDEX archived_events_refs ON archived_events USING gin (refs) WHERE refs
 CREATE TABLE archived_events_other PARTITION OF archived_events DEFAULT;
 
 -- What stood in the event log and is no event.
-CREATE TABLE odd_messages (
+CREATE TABLE malformed_messages (
     digest          bytea PRIMARY KEY,                   -- SHA-256 of the bytes
     stream_offset   bigint NOT NULL,
     routing_key     text NOT NULL,
@@ -43,7 +43,7 @@ CREATE TABLE odd_messages (
     body            bytea NOT NULL,                      -- the first bytes, when there are very many
     stored_at       timestamptz NOT NULL
 );
-CREATE INDEX odd_messages_stored ON odd_messages (stored_at);
+CREATE INDEX malformed_messages_stored ON malformed_messages (stored_at);
 
 -- How far the archive is. Whoever stores events locks the row, so positions become visible in their order.
 CREATE TABLE archive_progress (
@@ -154,9 +154,9 @@ CREATE TABLE replay_problems (
 -- Rights ------------------------------------------------------------------------------------------------------------
 -- Nobody but the owner can change or delete an event.
 
-GRANT SELECT ON archived_events, odd_messages, archive_progress, archive_gaps, archive_backfills
+GRANT SELECT ON archived_events, malformed_messages, archive_progress, archive_gaps, archive_backfills
     TO ${handler}, ${worker};
-GRANT INSERT ON archived_events, odd_messages TO ${worker};
+GRANT INSERT ON archived_events, malformed_messages TO ${worker};
 GRANT INSERT, UPDATE ON archive_gaps, archive_backfills TO ${worker};
 GRANT UPDATE ON archive_progress TO ${worker};
 

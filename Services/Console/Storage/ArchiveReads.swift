@@ -14,7 +14,7 @@ struct ArchiveReads: Sendable {
         let newestTime: Date?
         let readAt: Date?
         let openGaps: Int64
-        let oddMessages: Int64
+        let malformedMessages: Int64
     }
 
     /// How far the archive is.
@@ -22,12 +22,12 @@ struct ArchiveReads: Sendable {
         let rows = try await self.database.client.query(
             """
             SELECT position, stream_offset, newest_time, read_at,
-                (SELECT count(*) FROM archive_gaps WHERE closed_at IS NULL), (SELECT count(*) FROM odd_messages)
+                (SELECT count(*) FROM archive_gaps WHERE closed_at IS NULL), (SELECT count(*) FROM malformed_messages)
             FROM archive_progress
             """
         )
         guard let row = rows.first else { return Status(position: 0) }
-        let (position, offset, newest, read, gaps, odd) =
+        let (position, offset, newest, read, gaps, malformed) =
             try row.decode(Int64.self, Int64?.self, Date?.self, Date?.self, Int64.self, Int64.self)
         return Status(
             position: position,
@@ -35,7 +35,7 @@ struct ArchiveReads: Sendable {
             newestTime: newest,
             readAt: read,
             openGaps: gaps,
-            oddMessages: odd
+            malformedMessages: malformed
         )
     }
 
@@ -97,7 +97,7 @@ struct ArchiveReads: Sendable {
 extension ArchiveReads.Status {
     /// An archive that has nothing yet.
     fileprivate init(position: Int64) {
-        self.init(position: position, streamOffset: nil, newestTime: nil, readAt: nil, openGaps: 0, oddMessages: 0)
+        self.init(position: position, streamOffset: nil, newestTime: nil, readAt: nil, openGaps: 0, malformedMessages: 0)
     }
 }
 

@@ -89,13 +89,13 @@ struct ArchiveStore: Sendable {
     }
 
     /// Keeps what is no event.
-    func keep(_ messages: [OddMessage], in transaction: EventTransaction) async throws {
+    func keep(_ messages: [MalformedMessage], in transaction: EventTransaction) async throws {
         for message in messages {
             try await transaction.stage(
                 """
-                INSERT INTO odd_messages (digest, stream_offset, routing_key, reason, size, body, stored_at)
+                INSERT INTO malformed_messages (digest, stream_offset, routing_key, reason, size, body, stored_at)
                 VALUES (\(message.digest), \(Int64(message.offset)), \(message.routingKey), \(message.reason.rawValue),
-                    \(Int32(clamping: message.body.count)), \(Array(message.body.prefix(OddMessage.maximumBytes))),
+                    \(Int32(clamping: message.body.count)), \(Array(message.body.prefix(MalformedMessage.maximumBytes))),
                     \(transaction.now))
                 ON CONFLICT (digest) DO NOTHING
                 """

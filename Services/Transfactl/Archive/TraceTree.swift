@@ -84,7 +84,7 @@ extension TraceTree.Step {
         case "request":
             words +=
                 self.state == "not_recorded" ? ["request, not recorded", self.id] : [self.name, place, self.state]
-        case "event": words += [self.name, "by \(place)", "about \(self.subject ?? "-")", self.id] + self.oddState
+        case "event": words += [self.name, "by \(place)", "about \(self.subject ?? "-")", self.id] + self.stateUnlessPublished
         case "handler": words += ["handled by \(place)", self.state == "handled" ? "" : self.handlerState]
         case "job":
             let runs = self.attempts.map { $0 == 1 ? "once" : "\($0) times" } ?? ""
@@ -99,7 +99,7 @@ extension TraceTree.Step {
         return words.filter { !$0.isEmpty }.joined(separator: "  ")
     }
 
-    private var oddState: [String] { self.state == "published" ? [] : [self.state.replacing("_", with: " ")] }
+    private var stateUnlessPublished: [String] { self.state == "published" ? [] : [self.state.replacing("_", with: " ")] }
 
     private var handlerState: String { self.state == "no_record" ? "no record (yet)" : self.state }
 

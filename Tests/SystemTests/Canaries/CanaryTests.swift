@@ -116,7 +116,7 @@ extension Faults {
             )
             let folder = "\(Scratch.directory)/leak-\(Scratch.shortName())"
             // The archive keeps what is no event too.
-            let odd = "SELECT count(*) FROM odd_messages WHERE routing_key = '00.leak.made'"
+            let odd = "SELECT count(*) FROM malformed_messages WHERE routing_key = '00.leak.made'"
             try await eventually("the archive to have it", within: .seconds(20), every: .milliseconds(100)) {
                 try await suite.number(odd, of: "console") == 1
             }

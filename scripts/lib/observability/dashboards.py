@@ -197,7 +197,7 @@ def _archive():
         panel("Stored", "cps", ("sum(rate(transfa_archive_events_total[$__rate_interval]))", "new"),
               ("sum(rate(transfa_archive_repeated_total[$__rate_interval]))", "known already")),
         panel("What should not be", "short", ("sum(increase(transfa_archive_gaps_total[1h]))", "gaps"),
-              ("sum(increase(transfa_archive_odd_messages_total[1h]))", "no events"), limits=[(1, "red")]),
+              ("sum(increase(transfa_archive_malformed_messages_total[1h]))", "no events"), limits=[(1, "red")]),
     ]
 
 

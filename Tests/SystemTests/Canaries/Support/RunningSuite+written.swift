@@ -73,13 +73,13 @@ extension RunningSuite {
             consumer.stop()
         }
         try Self.write(lines.withLock { $0 }, to: path)
-        try await self.forgetOddMessages()
+        try await self.forgetMalformedMessages()
     }
 
     /// What tests have published that is no event stands in the archive, where others count such.
-    private func forgetOddMessages() async throws {
-        let last = "SELECT count(*) FROM odd_messages WHERE routing_key = '00.log.read'"
-        let ours = "odd_messages WHERE routing_key IN ('00.log.read', '00.leak.made')"
+    private func forgetMalformedMessages() async throws {
+        let last = "SELECT count(*) FROM malformed_messages WHERE routing_key = '00.log.read'"
+        let ours = "malformed_messages WHERE routing_key IN ('00.log.read', '00.leak.made')"
         try await eventually("the archive to have read the log", within: .seconds(20), every: .milliseconds(100)) {
             try await self.number(last, of: "console") > 0
         }
