@@ -1,7 +1,7 @@
 -- What a person may send and hold, and the five free slots of a recipient.
 
 -- External transfers a month that a recipient on the free plan may receive.
-CREATE OR REPLACE FUNCTION free_slot_allowance() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 5';
+CREATE OR REPLACE FUNCTION free_slot_allowance() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 5 $$;
 
 CREATE OR REPLACE FUNCTION limits_of(p_tier smallint, p_now timestamptz)
 RETURNS SETOF tier_limits LANGUAGE sql STABLE AS $$
