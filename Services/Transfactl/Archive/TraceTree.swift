@@ -84,7 +84,8 @@ extension TraceTree.Step {
         case "request":
             words +=
                 self.state == "not_recorded" ? ["request, not recorded", self.id] : [self.name, place, self.state]
-        case "event": words += [self.name, "by \(place)", "about \(self.subject ?? "-")", self.id] + self.stateUnlessPublished
+        case "event":
+            words += [self.name, "by \(place)", "about \(self.subject ?? "-")", self.id] + self.stateUnlessPublished
         case "handler": words += ["handled by \(place)", self.state == "handled" ? "" : self.handlerState]
         case "job":
             let runs = self.attempts.map { $0 == 1 ? "once" : "\($0) times" } ?? ""
