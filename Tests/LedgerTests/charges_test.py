@@ -142,7 +142,7 @@ def _(s):
     _, ann = s.user(funds=1000)
     for c, sql in ((s.handler, "SELECT * FROM charge_subscriptions('{}','{}','{}','{}','{}','{}','{}')"),
                    (s.handler, "SELECT * FROM subscription_charges"), (s.worker, "DELETE FROM subscription_charges"),
-                   (s.worker, "SELECT post_charge(NULL, NULL, NULL, 1, NULL, NULL, NULL)"), (s.worker, "SELECT * FROM check_transfers()")):
+                   (s.worker, "SELECT post_charge(NULL, NULL, NULL, 1, NULL, NULL, NULL)"), (s.worker, "SELECT * FROM check_charges()")):
         try:
             c.execute(sql)
             raise AssertionError(sql)

@@ -118,11 +118,46 @@ struct SampleTests {
         #expect(self.lines(.migrationsAreNumbered, files).count == 2)
     }
 
-    @Test("migrations that change the text of a function by themselves are found, but for the oldest")
-    func amendments() {
-        let text = "DO $$\nBEGIN EXECUTE replace(pg_get_functiondef('f'::regproc), 'a', 'b'); END $$;"
-        let folder = "Services/Transaction/Migrations"
-        #expect(self.lines(.migrationsAmend, ["\(folder)/0049_a.sql": text, "\(folder)/0057_b.sql": text]) == [2])
+    @Test("SQL functions that stand elsewhere, in part, twice, or cannot be replaced are found")
+    func wholeSQLFunctions() {
+        let function = "CREATE OR REPLACE FUNCTION f(a text) RETURNS text LANGUAGE sql AS $$\n    SELECT a\n$$;\n"
+        let found: [(String, [Int])] = [
+            ("-- CREATE FUNCTION f\n" + function, []),
+            (function + "\ncreate or replace procedure g() LANGUAGE sql AS $$ SELECT 'CREATE FUNCTION h' $$;\n", []),
+            ("\nCREATE FUNCTION f() RETURNS text LANGUAGE sql AS $$ SELECT 'a' $$;\n", [2]),
+            ("  CREATE  PROCEDURE f() LANGUAGE sql AS $$ SELECT 'a' $$;\n", [1]),
+            (function + "\n" + function, [5]),
+            (function + "CREATE OR REPLACE FUNCTION f(a uuid) RETURNS uuid LANGUAGE sql AS $$ SELECT a $$;\n", []),
+            ("CREATE OR REPLACE FUNCTION g() RETURNS text LANGUAGE sql\n" + function, [1]),
+        ]
+        for (text, expected) in found {
+            #expect(self.lines(.functionsStandWhole, ["Services/X/Functions/a.sql": text]) == expected, "\(text)")
+        }
+        let files = [
+            "Shared/X/Functions/a.sql": function, "Shared/Y/Functions/a.sql": function, "scripts/a.sql": function,
+        ]
+        #expect(self.lines(.functionsStandWhole, files).isEmpty)
+        let again = "\nCREATE OR REPLACE FUNCTION f(a\n    text) RETURNS text LANGUAGE sql AS $$ SELECT a $$;\n"
+        #expect(self.lines(.functionsStandWhole, files.merging(["Shared/X/Functions/b.sql": again]) { $1 }) == [2])
+        #expect(self.lines(.functionsStandWhole, ["Services/X/Migrations/0001_a.sql": "\n" + function]) == [2])
+        #expect(
+            self.lines(.functionsStandWhole, ["Services/X/Migrations/0001_a.sql": "CREATE TABLE f (a text);\n"]).isEmpty
+        )
+    }
+
+    @Test("long SQL functions and wide lines are found")
+    func longSQLFunctions() {
+        func function(_ lines: Int) -> String {
+            let body = String(repeating: "    PERFORM 1;\n", count: lines - 3)
+            return "CREATE OR REPLACE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $$\nBEGIN\n\(body)END $$;\n"
+        }
+        let file = "Services/X/Functions/a.sql"
+        #expect(self.lines(.shortSQLFunctions, [file: function(70) + "\n" + function(70)]).isEmpty)
+        #expect(self.lines(.shortSQLFunctions, [file: "-- Long.\n" + function(71) + function(70)]) == [2])
+        let wide = String(repeating: "é", count: 120)
+        #expect(self.lines(.shortSQLFunctions, [file: wide, "Shared/X/Migrations/0001_a.sql": wide]).isEmpty)
+        #expect(self.lines(.shortSQLFunctions, ["Shared/X/Migrations/0001_a.sql": "\n-" + wide + "\n"]) == [2])
+        #expect(self.lines(.shortSQLFunctions, ["scripts/a.sql": "-" + wide]).isEmpty)
     }
 
     @Test(

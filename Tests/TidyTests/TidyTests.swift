@@ -6,8 +6,8 @@ struct TidyTests {
         .shortFiles, .shortFunctions, .shortManifest, .meaningfulNames, .noNotes, .noBannedWords, .noOpenEnds,
         .noMachinePaths, .layeredImports, .oneWrapperPerLibrary, .servicesApart, .suitesStayOutside,
         .foldersKeepTheirPlace, .storageOwnsClients, .linksResolve, .shortReadmes, .everyModuleIsExplained,
-        .migrationsAreNumbered, .migrationsAmend, .contractsRunOnOldPhones, .idsAreLowerCase, .environmentIsDocumented,
-        .exampleParses, .scriptsRun, .testsAndSupportApart,
+        .migrationsAreNumbered, .functionsStandWhole, .shortSQLFunctions, .contractsRunOnOldPhones, .idsAreLowerCase,
+        .environmentIsDocumented, .exampleParses, .scriptsRun, .testsAndSupportApart,
     ]
 
     @Test("the repository follows the rule", arguments: rules)

@@ -51,7 +51,7 @@ CREATE TABLE archive_progress (
     position        bigint NOT NULL DEFAULT 0,           -- of the newest event
     epoch           bigint NOT NULL DEFAULT 0,           -- counts readers of the log: only the last one may go on
     stream_offset   bigint,                              -- the last entry that was read; null before the first
-    stream_digest   bytea,                               -- its SHA-256; null when the log was made anew and not read since
+    stream_digest   bytea,                               -- its SHA-256; null when the log was made anew and is unread
     newest_time     timestamptz,                         -- of the event that was stored last from the log
     read_at         timestamptz
 );

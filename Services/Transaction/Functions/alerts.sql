@@ -61,7 +61,8 @@ BEGIN
     IF s.id IS NULL THEN RETURN 'unknown'; END IF;
     IF s.state = 'cleared' THEN RETURN 'decided'; END IF;
     v_now := coalesce(p_now, transfa_now());
-    UPDATE signals x SET state = 'cleared', cleared_by = p_operator, cleared_at = v_now, note = p_note WHERE x.id = p_id;
+    UPDATE signals x SET state = 'cleared', cleared_by = p_operator, cleared_at = v_now, note = p_note
+    WHERE x.id = p_id;
     PERFORM record_act(p_operator, 'signal.cleared', s.user_id::text,
         json_build_object('signal', s.id, 'kind', s.kind, 'detail', s.detail::json)::text,
         json_build_object('reason', p_note)::text, p_request, v_now);

@@ -8,8 +8,8 @@ CREATE OR REPLACE FUNCTION decision_bar(t transactions, p_outcome text) RETURNS 
         WHEN p_outcome = 'reversed' AND (t).route_reason = 'returned' THEN 'not_reversible' END
 $$;
 
--- Whether an order may still arrive at the provider whose end the proposal could not know: one that was begun since, or one
--- that has no end and may be on its way for as long as record_absence() reckons with.
+-- Whether an order may still arrive at the provider whose end the proposal could not know: one that was begun since, or
+-- one that has no end and may be on its way for as long as record_absence() reckons with.
 CREATE OR REPLACE FUNCTION order_under_way(t transactions, p_since timestamptz, p_now timestamptz) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT 1 FROM provider_calls c WHERE c.reference = (t).reference
@@ -53,10 +53,10 @@ BEGIN
     RETURN 'open';
 END $$;
 
--- 'approved', or why not. A transfer that has ended meanwhile, or a proposal that is too old, takes nothing back and closes
--- the proposal. So does, where the transfer is said to have failed, an order that may still arrive: a transfer stays unknown
--- while its order is sent again, and what is given back must not leave all the same. Locks in the one global order:
--- settle_payments() takes all others after the transfer.
+-- 'approved', or why not. A transfer that has ended meanwhile, or a proposal that is too old, takes nothing back and
+-- closes the proposal. So does, where the transfer is said to have failed, an order that may still arrive: a transfer
+-- stays unknown while its order is sent again, and what is given back must not leave all the same. Locks in the one
+-- global order: settle_payments() takes all others after the transfer.
 CREATE OR REPLACE FUNCTION approve_outcome(p_id uuid, p_operator text, p_event uuid, p_request uuid,
     p_now timestamptz DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -76,7 +76,9 @@ BEGIN
     IF recovery_is_open() THEN RETURN 'recovering'; END IF;
     v_now := coalesce(p_now, transfa_now());
     b := p;
-    p.state := CASE WHEN p.expires_at <= v_now THEN 'expired' WHEN decision_bar(t, p.outcome) IS NOT NULL THEN 'overtaken'
+    p.state := CASE
+        WHEN p.expires_at <= v_now THEN 'expired'
+        WHEN decision_bar(t, p.outcome) IS NOT NULL THEN 'overtaken'
         WHEN p.outcome = 'failed' AND order_under_way(t, p.proposed_at, v_now) THEN 'overtaken' ELSE 'approved' END;
     UPDATE transfer_proposals x SET state = p.state, decided_by = p_operator, decided_at = v_now WHERE x.id = p_id;
     IF p.state = 'approved' THEN

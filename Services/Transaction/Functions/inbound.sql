@@ -9,7 +9,8 @@ DECLARE
     v_credit bigint := p_wallet;
     v_clearing constant bigint := system_account('provider_clearing', p_id);
 BEGIN
-    IF EXISTS (SELECT 1 FROM inbound_payments x WHERE x.provider_payment_id = p_payment) OR payment_is_held(p_payment) THEN
+    IF EXISTS (SELECT 1 FROM inbound_payments x WHERE x.provider_payment_id = p_payment)
+       OR payment_is_held(p_payment) THEN
         RETURN 'duplicate';
     END IF;
 

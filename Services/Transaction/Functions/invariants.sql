@@ -2,34 +2,25 @@
 
 CREATE OR REPLACE FUNCTION check_invariants() RETURNS TABLE (name text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
-    SELECT * FROM check_books() UNION ALL SELECT * FROM check_audit() UNION ALL SELECT * FROM check_suspense()
-    UNION ALL SELECT * FROM check_decisions() UNION ALL SELECT * FROM check_recovery()
+    SELECT * FROM check_entries()
+    UNION ALL SELECT * FROM check_holds()
+    UNION ALL SELECT * FROM check_counters()
+    UNION ALL SELECT * FROM check_states()
+    UNION ALL SELECT * FROM check_idempotency()
+    UNION ALL SELECT * FROM check_events()
+    UNION ALL SELECT * FROM check_drops()
+    UNION ALL SELECT * FROM check_requests()
+    UNION ALL SELECT * FROM check_charges()
+    UNION ALL SELECT * FROM check_fees()
+    UNION ALL SELECT * FROM check_audit()
+    UNION ALL SELECT * FROM check_suspense()
+    UNION ALL SELECT * FROM check_decisions()
+    UNION ALL SELECT * FROM check_recovery()
 $$;
 
-CREATE OR REPLACE FUNCTION check_books() RETURNS TABLE (name text, detail text)
+-- Entries and the balances that they make.
+CREATE OR REPLACE FUNCTION check_entries() RETURNS TABLE (name text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
-    SELECT * FROM check_transfers()
-    UNION ALL SELECT 'I21 a charge is paid by its one transaction, or by none', coalesce(c.reference, t.reference)
-        FROM subscription_charges c
-            FULL JOIN (SELECT * FROM transactions x WHERE x.type = 'subscription_charge') t ON t.id = c.transaction_id
-        WHERE c.reference IS DISTINCT FROM t.reference AND (t.id IS NOT NULL OR c.transaction_id IS NOT NULL)
-           OR t.id IS NOT NULL AND (t.sender_id <> c.user_id OR t.state <> 'completed'
-                OR t.credit_account <> system_account('revenue', t.id)
-                OR t.debit_account <> (SELECT u.wallet_id FROM users u WHERE u.id = c.user_id))
-    UNION ALL SELECT 'I21 revenue is what charges brought', e.transaction_id::text
-        FROM entries e JOIN ledger_accounts a ON a.id = e.account_id JOIN transactions t ON t.id = e.transaction_id
-        WHERE a.kind = 'revenue' AND (t.type <> 'subscription_charge' OR e.amount <> t.amount)
-    UNION ALL SELECT 'I21 an attempt is answered by one event', c.reference
-        FROM subscription_charges c
-            LEFT JOIN outbox o ON o.subject = c.reference AND o.type LIKE 'subscription\_charge.%'
-        WHERE c.decided_at >= (SELECT min(day) FROM outbox) + 1
-        GROUP BY c.reference, c.sequence
-        HAVING max(o.sequence) IS DISTINCT FROM c.sequence OR count(o.sequence) <> count(DISTINCT o.sequence)
-$$;
-
-CREATE OR REPLACE FUNCTION check_transfers() RETURNS TABLE (name text, detail text)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
-    -- Ledger
     SELECT 'I1 the legs of a transaction sum to zero', e.transaction_id::text
         FROM entries e GROUP BY e.transaction_id HAVING sum(e.amount) <> 0
     UNION ALL SELECT 'I1 all entries sum to zero', sum(e.amount)::text FROM entries e HAVING sum(e.amount) <> 0
@@ -43,24 +34,6 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit =
                   sum(amount) OVER (PARTITION BY account_id ORDER BY sequence) AS expected,
                   row_number() OVER (PARTITION BY account_id ORDER BY sequence) AS nth FROM entries) x
         WHERE x.balance_after <> x.expected OR x.sequence <> x.nth
-    UNION ALL SELECT 'I3 no wallet is overdrawn', b.account_id::text
-        FROM balances b WHERE b.checked AND b.posted - b.held < 0 OR b.held < 0
-    UNION ALL SELECT 'I3 held is the sum of active holds', b.account_id::text
-        FROM balances b LEFT JOIN (SELECT account_id, sum(amount) AS total FROM holds
-            WHERE state = 'active' GROUP BY 1) h USING (account_id)
-        WHERE b.held <> coalesce(h.total, 0)
-    UNION ALL SELECT 'I3 a hold is active while its transfer is open and ends as the transfer does', t.id::text
-        FROM transactions t FULL JOIN holds h ON h.transaction_id = t.id
-        WHERE t.type IS DISTINCT FROM 'inbound' AND t.type IS DISTINCT FROM 'drop_claim'
-          AND t.type IS DISTINCT FROM 'drop_refund' AND (h.transaction_id IS NULL OR t.id IS NULL
-            OR h.account_id <> t.debit_account OR h.amount <> t.amount + t.fee + t.duty
-            OR h.state <> CASE WHEN t.state IN ('accepted', 'submitted', 'unknown') THEN 'active'
-                               WHEN t.state = 'failed' THEN 'released' ELSE 'posted' END)
-    UNION ALL SELECT 'I4 the history of a transaction has no gaps and ends in its state', t.id::text
-        FROM transactions t LEFT JOIN (SELECT transaction_id, count(*) AS n, max(step) AS last,
-                (array_agg(state ORDER BY step DESC))[1] AS state FROM transaction_events GROUP BY 1) h
-            ON h.transaction_id = t.id
-        WHERE h.n IS DISTINCT FROM t.steps OR h.last <> t.steps OR h.state <> t.state
     UNION ALL SELECT 'I5 entries exist exactly for what was completed', t.id::text
         FROM transactions t LEFT JOIN (SELECT transaction_id, count(*) FILTER (WHERE leg = 'amount') AS forth,
                 count(*) FILTER (WHERE leg = 'reversal') AS back,
@@ -79,9 +52,30 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit =
             WHEN 'fee' THEN e.account_id IN (t.debit_account, system_account('fees', t.id))
             WHEN 'reversed_fee' THEN e.account_id IN (t.debit_account, system_account('fees', t.id))
             ELSE e.account_id IN (t.debit_account, system_account('stamp_duty', t.id)) END
+$$;
 
-    -- Counters
-    UNION ALL SELECT 'I9 free slots used are slots held', c.user_id::text
+-- Money that is held while a transfer is open.
+CREATE OR REPLACE FUNCTION check_holds() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
+    SELECT 'I3 no wallet is overdrawn', b.account_id::text
+        FROM balances b WHERE b.checked AND b.posted - b.held < 0 OR b.held < 0
+    UNION ALL SELECT 'I3 held is the sum of active holds', b.account_id::text
+        FROM balances b LEFT JOIN (SELECT account_id, sum(amount) AS total FROM holds
+            WHERE state = 'active' GROUP BY 1) h USING (account_id)
+        WHERE b.held <> coalesce(h.total, 0)
+    UNION ALL SELECT 'I3 a hold is active while its transfer is open and ends as the transfer does', t.id::text
+        FROM transactions t FULL JOIN holds h ON h.transaction_id = t.id
+        WHERE t.type IS DISTINCT FROM 'inbound' AND t.type IS DISTINCT FROM 'drop_claim'
+          AND t.type IS DISTINCT FROM 'drop_refund' AND (h.transaction_id IS NULL OR t.id IS NULL
+            OR h.account_id <> t.debit_account OR h.amount <> t.amount + t.fee + t.duty
+            OR h.state <> CASE WHEN t.state IN ('accepted', 'submitted', 'unknown') THEN 'active'
+                               WHEN t.state = 'failed' THEN 'released' ELSE 'posted' END)
+$$;
+
+-- What limits are compared with: free slots, spending, new devices, money on its way into a wallet.
+CREATE OR REPLACE FUNCTION check_counters() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
+    SELECT 'I9 free slots used are slots held', c.user_id::text
         FROM receiving_counters c LEFT JOIN (SELECT recipient_id, slot_month, count(*) AS n FROM transactions
             WHERE slot_month IS NOT NULL AND state NOT IN ('failed', 'reversed') GROUP BY 1, 2) t
             ON t.recipient_id = c.user_id AND t.slot_month = c.month
@@ -103,10 +97,16 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit =
             WHERE incoming_counted AND state IN ('accepted', 'submitted', 'unknown') GROUP BY 1) t
             ON t.recipient_id = c.user_id
         WHERE c.incoming <> coalesce(t.total, 0)
+$$;
 
-    -- Idempotency, provider, states
-    UNION ALL SELECT 'I10 what was refused was not accepted too', k.user_id || ' ' || k.key
-        FROM refused_orders k JOIN transactions t ON t.request_key = request_key(k.user_id, k.route, k.key)
+-- The way of each transfer: its states, what was sent, how it ended.
+CREATE OR REPLACE FUNCTION check_states() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
+    SELECT 'I4 the history of a transaction has no gaps and ends in its state', t.id::text
+        FROM transactions t LEFT JOIN (SELECT transaction_id, count(*) AS n, max(step) AS last,
+                (array_agg(state ORDER BY step DESC))[1] AS state FROM transaction_events GROUP BY 1) h
+            ON h.transaction_id = t.id
+        WHERE h.n IS DISTINCT FROM t.steps OR h.last <> t.steps OR h.state <> t.state
     UNION ALL SELECT 'I11 what left has its provider call, what was never sent has none', t.id::text
         FROM transactions t LEFT JOIN provider_calls c ON c.reference = t.reference AND c.attempt = 1
         WHERE t.type <> 'inbound' AND (t.submitted_at IS NOT NULL) <> (c.reference IS NOT NULL)
@@ -120,14 +120,24 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit =
         WHERE h.before IS NOT NULL AND (h.before, h.state) NOT IN (('accepted', 'accepted'), ('accepted', 'submitted'),
             ('accepted', 'failed'), ('submitted', 'unknown'), ('unknown', 'submitted'), ('submitted', 'completed'),
             ('submitted', 'failed'), ('unknown', 'completed'), ('unknown', 'failed'), ('completed', 'reversed'))
+$$;
+
+-- What may happen once.
+CREATE OR REPLACE FUNCTION check_idempotency() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
+    SELECT 'I10 what was refused was not accepted too', k.user_id || ' ' || k.key
+        FROM refused_orders k JOIN transactions t ON t.request_key = request_key(k.user_id, k.route, k.key)
     UNION ALL SELECT 'I16 one credit per provider payment', p.provider_payment_id
         FROM inbound_payments p LEFT JOIN transactions t
             ON t.type = 'inbound' AND t.provider_id = p.provider_payment_id
         GROUP BY p.provider_payment_id, p.disposition
         HAVING count(t.id) <> CASE p.disposition WHEN 'matched' THEN 0 ELSE 1 END
+$$;
 
-    -- Events
-    UNION ALL SELECT 'I25 one created event per transaction', t.id::text
+-- What is told, and that somebody goes on with what is open.
+CREATE OR REPLACE FUNCTION check_events() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
+    SELECT 'I25 one created event per transaction', t.id::text
         FROM transactions t LEFT JOIN outbox o ON o.subject = t.id::text AND o.type = 'transaction.created'
         WHERE t.type <> 'inbound' GROUP BY t.id, t.created_at
         HAVING count(o.id) <> 1 AND t.created_at >= (SELECT min(day) FROM outbox)
@@ -145,9 +155,11 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit =
     UNION ALL SELECT 'I25 one submission job per transfer', t.id::text
         FROM transactions t LEFT JOIN jobs j ON j.kind = 'submit_transfer' AND j.key = t.id::text
         WHERE t.type <> 'inbound' AND t.state IN ('accepted', 'submitted', 'unknown') AND j.id IS NULL
+$$;
 
-    -- Money drops and payment requests
-    UNION ALL SELECT 'I18 claims and refunds hold nothing', h.transaction_id::text
+CREATE OR REPLACE FUNCTION check_drops() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
+    SELECT 'I18 claims and refunds hold nothing', h.transaction_id::text
         FROM holds h JOIN transactions t ON t.id = h.transaction_id WHERE t.type IN ('drop_claim', 'drop_refund')
     UNION ALL SELECT 'I18 a drop has its slots and is funded by their sum', d.id::text
         FROM money_drops d JOIN transactions t ON t.id = d.funding_id
@@ -183,7 +195,11 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit =
     UNION ALL SELECT 'I18 no slot is open once the drop has ended', s.drop_id || ' #' || s.position
         FROM drop_slots s JOIN money_drops d ON d.id = s.drop_id
         WHERE s.state = 'open' AND d.state IN ('ended', 'failed') OR s.state <> 'void' AND d.state = 'failed'
-    UNION ALL SELECT 'I19 a request is paid by one payment', q.id::text
+$$;
+
+CREATE OR REPLACE FUNCTION check_requests() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
+    SELECT 'I19 a request is paid by one payment', q.id::text
         FROM payment_requests q LEFT JOIN transactions t
             ON t.payment_request_id = q.id AND t.state NOT IN ('failed', 'reversed')
         GROUP BY q.id
@@ -199,9 +215,31 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit =
         FROM payment_requests q JOIN transactions t ON t.payment_request_id = q.id
         WHERE t.created_at >= q.expires_at
            OR NOT q.multiple AND q.state IN ('declined', 'cancelled') AND t.state NOT IN ('failed', 'reversed')
+$$;
 
-    -- Configuration
-    UNION ALL SELECT 'every version of the fee schedule begins at zero', f.type || ' ' || f.route || ' ' || f.valid_from
+CREATE OR REPLACE FUNCTION check_charges() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
+    SELECT 'I21 a charge is paid by its one transaction, or by none', coalesce(c.reference, t.reference)
+        FROM subscription_charges c
+            FULL JOIN (SELECT * FROM transactions x WHERE x.type = 'subscription_charge') t ON t.id = c.transaction_id
+        WHERE c.reference IS DISTINCT FROM t.reference AND (t.id IS NOT NULL OR c.transaction_id IS NOT NULL)
+           OR t.id IS NOT NULL AND (t.sender_id <> c.user_id OR t.state <> 'completed'
+                OR t.credit_account <> system_account('revenue', t.id)
+                OR t.debit_account <> (SELECT u.wallet_id FROM users u WHERE u.id = c.user_id))
+    UNION ALL SELECT 'I21 revenue is what charges brought', e.transaction_id::text
+        FROM entries e JOIN ledger_accounts a ON a.id = e.account_id JOIN transactions t ON t.id = e.transaction_id
+        WHERE a.kind = 'revenue' AND (t.type <> 'subscription_charge' OR e.amount <> t.amount)
+    UNION ALL SELECT 'I21 an attempt is answered by one event', c.reference
+        FROM subscription_charges c
+            LEFT JOIN outbox o ON o.subject = c.reference AND o.type LIKE 'subscription\_charge.%'
+        WHERE c.decided_at >= (SELECT min(day) FROM outbox) + 1
+        GROUP BY c.reference, c.sequence
+        HAVING max(o.sequence) IS DISTINCT FROM c.sequence OR count(o.sequence) <> count(DISTINCT o.sequence)
+$$;
+
+CREATE OR REPLACE FUNCTION check_fees() RETURNS TABLE (name text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
+    SELECT 'every version of the fee schedule begins at zero', f.type || ' ' || f.route || ' ' || f.valid_from
         FROM fee_schedule f GROUP BY f.type, f.route, f.valid_from HAVING min(f.amount_from) > 0
 $$;
 

@@ -1,7 +1,7 @@
 -- What a person may send and hold, and the five free slots of a recipient.
 
 -- External transfers a month that a recipient on the free plan may receive.
-CREATE OR REPLACE FUNCTION free_slot_allowance() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 5';
+CREATE OR REPLACE FUNCTION free_slot_allowance() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 5 $$;
 
 CREATE OR REPLACE FUNCTION limits_of(p_tier smallint, p_now timestamptz)
 RETURNS SETOF tier_limits LANGUAGE sql STABLE AS $$
@@ -47,8 +47,8 @@ END $$;
 -- One open slot of a drop, locked; null when there is none.
 --
 -- A row that was waited for stays locked also when it turns out to be taken, and who holds such rows while waiting for
--- others ends in a deadlock. So each attempt is a subtransaction, and what it locked in vain is given up with it: nobody
--- waits for a slot with another one in hand.
+-- others ends in a deadlock. So each attempt is a subtransaction, and what it locked in vain is given up with it:
+-- nobody waits for a slot with another one in hand.
 CREATE OR REPLACE FUNCTION take_slot(p_drop uuid) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
     v_position integer;

@@ -1,8 +1,8 @@
 -- Money drops: claim, end, expiry, refund.
 --
 -- A claim takes one open slot with SKIP LOCKED; only when all open ones are being taken by others does it wait for one
--- of them, so nobody is refused while a slot may still be had. Ending a drop closes the slots that are open and books the refund
--- in the same commit. Whoever comes second, claim or end, finds the slot gone.
+-- of them, so nobody is refused while a slot may still be had. Ending a drop closes the slots that are open and books
+-- the refund in the same commit. Whoever comes second, claim or end, finds the slot gone.
 
 -- Why a person may not claim, but for the slot; null: nothing is in the way. The person's receiving_counters row is
 -- locked.
@@ -227,7 +227,8 @@ BEGIN
     ELSIF t.type = 'drop_claim' AND p_state = 'completed' THEN
         UPDATE drop_slots s SET state = 'paid' WHERE s.transaction_id = t.id;
         PERFORM publish_drop_claimed(t, p_now);
-        IF d.state = 'open' AND NOT EXISTS (SELECT 1 FROM drop_slots s WHERE s.drop_id = d.id AND s.state <> 'paid') THEN
+        IF d.state = 'open'
+           AND NOT EXISTS (SELECT 1 FROM drop_slots s WHERE s.drop_id = d.id AND s.state <> 'paid') THEN
             PERFORM close_drop(d.id, 'claimed', t.correlation_id, p_now);
         END IF;
     ELSIF t.type = 'drop_claim' THEN                     -- evidence that it did not arrive: the slot is free again

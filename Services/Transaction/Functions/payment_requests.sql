@@ -215,7 +215,8 @@ END $$;
 
 -- 'announced', or why not: bytes of an image are about to come.
 CREATE OR REPLACE FUNCTION announce_request_image(p_request uuid, p_user uuid, p_key text, p_type text,
-    p_now timestamptz DEFAULT NULL) RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    p_now timestamptz DEFAULT NULL) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now constant timestamptz := coalesce(p_now, transfa_now());
     v_bar constant text := request_image_bar(p_request, p_user, v_now);

@@ -107,8 +107,8 @@ BEGIN
         credit_account, amount, route, route_reason, source_account, parent_id, created_at, ended_at)
     VALUES (r.id, 'rel-' || r.id, 'inbound', 'completed', v_credits::integer,
         CASE WHEN v_credits THEN t.recipient_id END, CASE WHEN v_credits THEN t.recipient_username END,
-        t.credit_account, v_credit, t.amount, 'internal', v_reason, CASE WHEN v_credits THEN NULL ELSE t.destination END,
-        t.id, p_now, p_now);
+        t.credit_account, v_credit, t.amount, 'internal', v_reason,
+        CASE WHEN v_credits THEN NULL ELSE t.destination END, t.id, p_now, p_now);
     INSERT INTO transaction_events (transaction_id, step, state, actor, evidence, happened_at)
     VALUES (r.id, 1, 'completed', 'operators ' || r.proposed_by || ' and ' || p_operator, r.reason, p_now);
     PERFORM post_legs(ARRAY[t.credit_account, v_credit], ARRAY[r.id, r.id], ARRAY['amount', 'amount'],

@@ -35,7 +35,8 @@ END $$;
 -- Writes down what a look at an account found. Returns how many of it are suspicions and how many are breaks.
 CREATE OR REPLACE FUNCTION note_breaks(p_account text, p_kinds text[], p_keys text[], p_ours text[], p_theirs text[],
     p_happened timestamptz[], p_confirm_after interval, p_now timestamptz DEFAULT NULL)
-RETURNS TABLE (suspected bigint, opened bigint) LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+RETURNS TABLE (suspected bigint, opened bigint)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
 BEGIN
@@ -85,14 +86,15 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
              WHERE a.kind = 'drop_pool')
             + (SELECT coalesce(sum(t.amount), 0) FROM transactions t
                WHERE t.route_reason = 'suspense' AND t.state = 'completed' AND t.destination = p_account)
-            - (SELECT coalesce(sum(t.amount), 0) FROM forgotten_transfers f JOIN transactions t ON t.id = f.transaction_id
+            - (SELECT coalesce(sum(t.amount), 0)
+               FROM forgotten_transfers f JOIN transactions t ON t.id = f.transaction_id
                WHERE f.source = p_account AND t.state = 'completed')
         ELSE
             (SELECT coalesce(sum(e.amount), 0) FROM users u JOIN entries e ON e.account_id = u.wallet_id
              WHERE u.id = p_user AND e.leg IN ('amount', 'reversal'))
             + (SELECT coalesce(sum(t.amount), 0) FROM transactions t
-               WHERE (t.recipient_id = p_user OR t.recipient_id IS NULL) AND t.route_reason = 'suspense' AND t.state = 'completed'
-                 AND t.destination = p_account)
+               WHERE (t.recipient_id = p_user OR t.recipient_id IS NULL) AND t.route_reason = 'suspense'
+                 AND t.state = 'completed' AND t.destination = p_account)
             -- Charges move from the wallet to our revenue and stay in the account there.
             + (SELECT coalesce(sum(t.amount), 0) FROM transactions t
                WHERE t.sender_id = p_user AND t.type = 'subscription_charge' AND t.state = 'completed')
@@ -114,9 +116,9 @@ RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT left(md5(p_differences || ' ' || coalesce(p_detail, '')), 8)
 $$;
 
--- 'accepted', also for what was accepted before; 'no_recovery', 'missing', 'ended', 'not_looked_at', 'agrees', and 'changed'
--- when something else differs than what the operator has seen. What differs before everything that was under way has arrived
--- may be made good by the next look.
+-- 'accepted', also for what was accepted before; 'no_recovery', 'missing', 'ended', 'not_looked_at', 'agrees', and
+-- 'changed' when something else differs than what the operator has seen. What differs before everything that was under
+-- way has arrived may be made good by the next look.
 CREATE OR REPLACE FUNCTION accept_difference(p_recovery uuid, p_account text, p_mark text, p_operator text,
     p_reason text, p_request uuid, p_now timestamptz DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -138,12 +140,13 @@ BEGIN
     UPDATE recovery_accounts x SET accepted_at = v_now, accepted_by = p_operator, accept_reason = p_reason
     WHERE x.recovery_id = r.id AND x.account = p_account;
     PERFORM record_act(p_operator, 'recovery.difference_accepted', r.id::text, p_reason, NULL,
-        json_build_object('account', a.account, 'differences', a.differences, 'detail', a.detail)::text, p_request, v_now);
+        json_build_object('account', a.account, 'differences', a.differences, 'detail', a.detail)::text, p_request,
+        v_now);
     RETURN 'accepted';
 END $$;
 
--- While a recovery is open, all who book a payment hold this until the commit, before any other lock: under either of the
--- provider's two ids it is booked once. Says whether one is open.
+-- While a recovery is open, all who book a payment hold this until the commit, before any other lock: under either of
+-- the provider's two ids it is booked once. Says whether one is open.
 CREATE OR REPLACE FUNCTION lock_payments(p_payments text[]) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT recovery_is_open() THEN RETURN false; END IF;

@@ -45,14 +45,18 @@ BEGIN
     IF r.id IS NOT NULL AND p_restored_to > r.begun_at THEN
         -- Restored once more, from a backup that was made meanwhile: everything is looked at again.
         UPDATE recoveries x SET begun_at = v_now, planned_at = NULL WHERE x.id = r.id;
-        UPDATE recovery_accounts a SET looked_at = v_now, differences = NULL, accepted_at = NULL, accepted_by = NULL, accept_reason = NULL WHERE a.recovery_id = r.id;
+        UPDATE recovery_accounts a SET looked_at = v_now, differences = NULL, accepted_at = NULL, accepted_by = NULL,
+            accept_reason = NULL
+        WHERE a.recovery_id = r.id;
         PERFORM doubt_open_transfers(r.id, v_now);
         RETURN r.id;
     END IF;
     IF r.id IS NOT NULL THEN
         IF p_restored_to < r.restored_to THEN
             UPDATE recoveries x SET restored_to = p_restored_to, planned_at = NULL WHERE x.id = r.id;
-            UPDATE recovery_accounts a SET looked_at = v_now, differences = NULL, accepted_at = NULL, accepted_by = NULL, accept_reason = NULL WHERE a.recovery_id = r.id;
+            UPDATE recovery_accounts a SET looked_at = v_now, differences = NULL, accepted_at = NULL,
+                accepted_by = NULL, accept_reason = NULL
+            WHERE a.recovery_id = r.id;
         END IF;
         RETURN r.id;
     END IF;
@@ -102,14 +106,16 @@ BEGIN
     WHERE t.id = ANY (p_ids) AND t.state = 'accepted';
     IF v_ids IS NULL THEN RETURN; END IF;
     v_nulls := array_fill(NULL::text, ARRAY[cardinality(v_ids)]);
-    PERFORM advance(v_ids, 'submitted', 'recovery', v_nulls::uuid[], v_nulls, v_nulls, v_nulls, v_nulls::uuid[], p_now);
-    INSERT INTO provider_calls (reference, attempt, operation, started_at, deadline_at, ended_at, outcome, correlation_id)
+    PERFORM advance(v_ids, 'submitted', 'recovery', v_nulls::uuid[], v_nulls, v_nulls, v_nulls, v_nulls::uuid[],
+        p_now);
+    INSERT INTO provider_calls (reference, attempt, operation, started_at, deadline_at, ended_at, outcome,
+        correlation_id)
     SELECT t.reference, 1, 'create_transfer', p_now, p_now, p_now, 'forgotten', t.correlation_id
     FROM transactions t WHERE t.id = ANY (v_ids);
 END $$;
 
--- A payment that we were about to send to a bank and that the provider made to the recipient's account: its beneficiary was
--- gone when it was sent, and it was switched to a book transfer. The same switch again.
+-- A payment that we were about to send to a bank and that the provider made to the recipient's account: its beneficiary
+-- was gone when it was sent, and it was switched to a book transfer. The same switch again.
 CREATE OR REPLACE FUNCTION follow_switch(p_transactions uuid[], p_destinations text[], p_now timestamptz DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -123,7 +129,8 @@ BEGIN
     JOIN transactions t ON t.id = x.id JOIN users u ON u.id = t.recipient_id AND u.provider_account = x.destination
     WHERE t.state = 'accepted' AND t.route = 'external';
     IF v_ids IS NULL THEN RETURN; END IF;
-    PERFORM 1 FROM balances b WHERE b.account_id IN (SELECT t.debit_account FROM transactions t WHERE t.id = ANY (v_ids))
+    PERFORM 1 FROM balances b
+    WHERE b.account_id IN (SELECT t.debit_account FROM transactions t WHERE t.id = ANY (v_ids))
     ORDER BY b.account_id FOR NO KEY UPDATE;
     PERFORM 1 FROM receiving_counters c
     WHERE c.user_id IN (SELECT t.recipient_id FROM transactions t WHERE t.id = ANY (v_ids))
@@ -155,8 +162,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 $$;
 
 -- Books a transfer of the provider that the ledger does not know, once. Money that left a wallet is taken from it, even
--- below zero: then it is owed, and the wallet sends nothing more until somebody has looked at it. Money that stayed inside
--- waits in suspense for whoever has the account it reached; what left for a bank is gone. 'booked', or why not.
+-- below zero: then it is owed, and the wallet sends nothing more until somebody has looked at it. Money that stayed
+-- inside waits in suspense for whoever has the account it reached; what left for a bank is gone. 'booked', or why not.
 CREATE OR REPLACE FUNCTION recover_transfer(p_provider text, p_reference text, p_source text, p_destination text,
     p_counterparty text, p_amount bigint, p_status text, p_made_at timestamptz, p_id uuid, p_pool text,
     p_now timestamptz DEFAULT NULL) RETURNS text
@@ -183,7 +190,8 @@ BEGIN
     END IF;
     t := forgotten_transfer(s, r, p_provider, p_reference, p_source, p_destination, p_counterparty, p_amount, p_status,
         p_made_at, p_id, p_pool);
-    PERFORM 1 FROM balances b WHERE b.account_id IN (t.debit_account, t.credit_account, system_account('receivable', t.id))
+    PERFORM 1 FROM balances b
+    WHERE b.account_id IN (t.debit_account, t.credit_account, system_account('receivable', t.id))
     ORDER BY b.account_id FOR NO KEY UPDATE;
     PERFORM 1 FROM receiving_counters c WHERE c.user_id IN (s.id, r.id) ORDER BY c.user_id FOR NO KEY UPDATE;
     v_now := coalesce(p_now, transfa_now());
@@ -221,15 +229,16 @@ BEGIN
     RETURN 'booked';
 END $$;
 
--- How a forgotten transfer is booked. Under the id that its reference names, where that is free: what the provider says of
--- it later finds it. Of the account of drops nobody knows which drop the money was of: it is owed to us.
+-- How a forgotten transfer is booked. Under the id that its reference names, where that is free: what the provider says
+-- of it later finds it. Of the account of drops nobody knows which drop the money was of: it is owed to us.
 CREATE OR REPLACE FUNCTION forgotten_transfer(s users, r users, p_provider text, p_reference text, p_source text,
-    p_destination text, p_counterparty text, p_amount bigint, p_status text, p_made_at timestamptz, p_id uuid, p_pool text)
-RETURNS transactions LANGUAGE plpgsql AS $$
+    p_destination text, p_counterparty text, p_amount bigint, p_status text, p_made_at timestamptz, p_id uuid,
+    p_pool text) RETURNS transactions LANGUAGE plpgsql AS $$
 DECLARE
     t transactions;
 BEGIN
-    t.id := CASE WHEN EXISTS (SELECT 1 FROM transactions x WHERE x.id = p_id) THEN new_event_id(p_made_at) ELSE p_id END;
+    t.id := CASE WHEN EXISTS (SELECT 1 FROM transactions x WHERE x.id = p_id) THEN new_event_id(p_made_at)
+        ELSE p_id END;
     t.reference := p_reference;
     t.state := CASE p_status WHEN 'failed' THEN 'failed' ELSE 'completed' END;
     t.failure_reason := CASE p_status WHEN 'failed' THEN 'provider_failed' END;
@@ -238,10 +247,12 @@ BEGIN
     t.recipient_username := r.username;
     t.debit_account := coalesce(s.wallet_id,
         system_account(CASE p_source WHEN p_pool THEN 'receivable' ELSE 'provider_clearing' END, t.id));
-    t.credit_account := system_account(CASE WHEN p_destination IS NULL THEN 'provider_clearing' ELSE 'suspense' END, t.id);
+    t.credit_account := system_account(
+        CASE WHEN p_destination IS NULL THEN 'provider_clearing' ELSE 'suspense' END, t.id);
     t.beneficiary_id := (SELECT b.id FROM beneficiaries b
         WHERE b.user_id = s.id AND b.counterparty_id = p_counterparty ORDER BY b.id LIMIT 1);
-    t.type := CASE WHEN s.id IS NULL THEN 'inbound' WHEN t.beneficiary_id IS NOT NULL THEN 'self_transfer' ELSE 'p2p' END;
+    t.type := CASE WHEN s.id IS NULL THEN 'inbound' WHEN t.beneficiary_id IS NOT NULL THEN 'self_transfer'
+        ELSE 'p2p' END;
     t.route := CASE WHEN p_destination IS NULL THEN 'external' ELSE 'internal' END;
     t.route_reason := CASE WHEN p_destination IS NULL THEN 'forgotten' ELSE 'suspense' END;
     t.source_account := p_source;
@@ -258,9 +269,9 @@ BEGIN
     RETURN t;
 END $$;
 
--- Money from outside that came in before the recovery began and that account has not credited by now. Account is given ten
--- minutes: it lists the same payments, and to whom it credits one, that person has it. After that it is booked all the same,
--- in suspense: whatever a payment carries, it cannot hold a recovery open. 'waiting', 'held' or 'known'.
+-- Money from outside that came in before the recovery began and that account has not credited by now. Account is given
+-- ten minutes: it lists the same payments, and to whom it credits one, that person has it. After that it is booked all
+-- the same, in suspense: whatever a payment carries, it cannot hold a recovery open. 'waiting', 'held' or 'known'.
 CREATE OR REPLACE FUNCTION recover_payment(p_payment text, p_account text, p_amount bigint, p_id uuid,
     p_now timestamptz DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -290,8 +301,8 @@ BEGIN
         WHERE x.number = split_part(p_payment, '-', 1) AND x.held_at IS NOT NULL);
 END $$;
 
--- What is still missing of a recovery, as JSON. An account counts once it agreed in a look that began after everything that
--- was under way when the recovery began had arrived.
+-- What is still missing of a recovery, as JSON. An account counts once it agreed in a look that began after everything
+-- that was under way when the recovery began had arrived.
 CREATE OR REPLACE FUNCTION recovery_missing(p_recovery uuid)
 RETURNS TABLE (not_planned boolean, accounts bigint, doubts bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -339,8 +350,8 @@ BEGIN
     WHERE a.recovery_id = p_recovery AND a.account = p_account AND (a.looked_at IS NULL OR a.looked_at <= p_looked_at);
 END $$;
 
--- Whether money that carries a reference of ours may be of a forgotten transfer: it came back, and is no income. Once that
--- transfer is booked, the payment is one of its ends. Not what is booked already.
+-- Whether money that carries a reference of ours may be of a forgotten transfer: it came back, and is no income. Once
+-- that transfer is booked, the payment is one of its ends. Not what is booked already.
 CREATE OR REPLACE FUNCTION may_be_forgotten(p_payment text, p_reference text)
 RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN

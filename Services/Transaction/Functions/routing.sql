@@ -98,7 +98,7 @@ BEGIN
     RETURN v_count;
 END $$;
 
--- How the bank is doing to which a payment to this person, or a withdrawal to this account, would go. Null for nobody's.
+-- How the bank is doing that a payment to this person, or a withdrawal to this account, would go to. Null for nobody's.
 CREATE OR REPLACE FUNCTION bank_ahead(p_user uuid, p_recipient text, p_beneficiary uuid) RETURNS text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT coalesce(h.status, 'normal') FROM (

@@ -1,8 +1,8 @@
 -- How transfers end: completed, failed or reversed, by what is known from outside.
 
 CREATE OR REPLACE FUNCTION settle_payments(p_transactions uuid[], p_outcomes text[], p_reasons text[],
-    p_evidence text[],
-    p_provider_ids text[], p_events uuid[], p_causations uuid[], p_actor text, p_now timestamptz DEFAULT NULL)
+    p_evidence text[], p_provider_ids text[], p_events uuid[], p_causations uuid[], p_actor text,
+    p_now timestamptz DEFAULT NULL)
 RETURNS TABLE (ord integer, transaction_id uuid, result text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
@@ -21,7 +21,7 @@ BEGIN
 
     PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;
 
-    -- Learnt from the answer to our order, also when that decides nothing yet: the messages that follow name only this id.
+    -- Learnt from the answer to our order, also when that decides nothing yet: messages that follow name only this id.
     UPDATE transactions t SET provider_id = x.provider_id
     FROM unnest(p_transactions, p_provider_ids) AS x(id, provider_id)
     WHERE t.id = x.id AND t.provider_id IS NULL AND x.provider_id IS NOT NULL;
@@ -31,35 +31,7 @@ BEGIN
             WHERE x.outcome <> 'unknown'), coalesce(p_now, transfa_now()));
     END IF;
     PERFORM divert_to_suspense(p_transactions, p_outcomes);
-
-    PERFORM 1 FROM balances b
-    WHERE b.account_id IN (
-        SELECT a.account
-        FROM unnest(p_transactions, p_outcomes) AS x(id, outcome)
-        JOIN transactions t ON t.id = x.id
-        CROSS JOIN LATERAL (VALUES (t.debit_account), (t.credit_account),
-            (CASE WHEN t.fee > 0 THEN system_account('fees', t.id) END),
-            (CASE WHEN t.duty > 0 THEN system_account('stamp_duty', t.id) END),
-            (CASE WHEN x.outcome = 'reversed' THEN system_account('receivable', t.id) END)) AS a(account)
-        WHERE x.outcome IN ('completed', 'failed', 'reversed')
-          AND (t.state IN ('submitted', 'unknown') OR t.state = 'completed' AND x.outcome = 'reversed'))
-    ORDER BY b.account_id FOR NO KEY UPDATE;
-
-    -- Both parties: whoever changes what is in a wallet holds the row that guards the wallet's ceiling.
-    PERFORM 1 FROM receiving_counters c
-    WHERE c.user_id IN (
-        SELECT p.party FROM unnest(p_transactions, p_outcomes) AS x(id, outcome)
-        JOIN transactions t ON t.id = x.id
-        CROSS JOIN LATERAL (VALUES (t.recipient_id), (t.sender_id)) AS p(party)
-        WHERE x.outcome IN ('completed', 'failed', 'reversed') AND t.state IN ('submitted', 'unknown', 'completed'))
-    ORDER BY c.user_id FOR NO KEY UPDATE;
-    -- Drops and requests that follow these transfers.
-    PERFORM 1 FROM money_drops d
-    WHERE d.id IN (SELECT t.parent_id FROM transactions t WHERE t.id = ANY (p_transactions))
-    ORDER BY d.id FOR NO KEY UPDATE;
-    PERFORM 1 FROM payment_requests q
-    WHERE q.id IN (SELECT t.payment_request_id FROM transactions t WHERE t.id = ANY (p_transactions))
-    ORDER BY q.id FOR NO KEY UPDATE;
+    PERFORM lock_transfer_parties(p_transactions, p_outcomes);
     v_now := coalesce(p_now, transfa_now());
 
     SELECT max(c.n) INTO v_rounds FROM (SELECT count(*) AS n FROM unnest(p_transactions) AS x(id) GROUP BY x.id) c;
@@ -88,6 +60,42 @@ BEGIN
 
     RETURN QUERY SELECT x.ord::integer, x.id, x.result
     FROM unnest(p_transactions, v_results) WITH ORDINALITY AS x(id, result, ord) ORDER BY x.ord;
+END $$;
+
+-- Locks what the outcomes of these transfers change, each kind sorted and in a statement of its own. The transfers are
+-- locked.
+CREATE OR REPLACE FUNCTION lock_transfer_parties(p_transactions uuid[], p_outcomes text[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM 1 FROM balances b
+    WHERE b.account_id IN (
+        SELECT a.account
+        FROM unnest(p_transactions, p_outcomes) AS x(id, outcome)
+        JOIN transactions t ON t.id = x.id
+        CROSS JOIN LATERAL (VALUES (t.debit_account), (t.credit_account),
+            (CASE WHEN t.fee > 0 THEN system_account('fees', t.id) END),
+            (CASE WHEN t.duty > 0 THEN system_account('stamp_duty', t.id) END),
+            (CASE WHEN x.outcome = 'reversed' THEN system_account('receivable', t.id) END)) AS a(account)
+        WHERE x.outcome IN ('completed', 'failed', 'reversed')
+          AND (t.state IN ('submitted', 'unknown') OR t.state = 'completed' AND x.outcome = 'reversed'))
+    ORDER BY b.account_id FOR NO KEY UPDATE;
+
+    -- Both parties: whoever changes what is in a wallet holds the row that guards the wallet's ceiling.
+    PERFORM 1 FROM receiving_counters c
+    WHERE c.user_id IN (
+        SELECT p.party FROM unnest(p_transactions, p_outcomes) AS x(id, outcome)
+        JOIN transactions t ON t.id = x.id
+        CROSS JOIN LATERAL (VALUES (t.recipient_id), (t.sender_id)) AS p(party)
+        WHERE x.outcome IN ('completed', 'failed', 'reversed') AND t.state IN ('submitted', 'unknown', 'completed'))
+    ORDER BY c.user_id FOR NO KEY UPDATE;
+
+    -- Drops and requests that follow these transfers.
+    PERFORM 1 FROM money_drops d
+    WHERE d.id IN (SELECT t.parent_id FROM transactions t WHERE t.id = ANY (p_transactions))
+    ORDER BY d.id FOR NO KEY UPDATE;
+    PERFORM 1 FROM payment_requests q
+    WHERE q.id IN (SELECT t.payment_request_id FROM transactions t WHERE t.id = ANY (p_transactions))
+    ORDER BY q.id FOR NO KEY UPDATE;
 END $$;
 
 CREATE OR REPLACE FUNCTION apply_move(p_move text, p_state text, p_ids uuid[], p_outcomes text[], p_reasons text[],

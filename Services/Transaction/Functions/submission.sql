@@ -24,7 +24,8 @@ BEGIN
         WHEN t.created_at < p_now - interval '24 hours' THEN 'expired'
         WHEN NOT read_model_is_fresh(p_now) THEN 'stale'
         WHEN EXISTS (SELECT 1 FROM users s WHERE s.id = t.sender_id
-            AND (s.status <> 'active' OR s.debits_blocked OR NOT s.sending_allowed AND t.type <> 'self_transfer')) THEN 'sender_restricted'
+            AND (s.status <> 'active' OR s.debits_blocked OR NOT s.sending_allowed AND t.type <> 'self_transfer'))
+            THEN 'sender_restricted'
         WHEN EXISTS (SELECT 1 FROM balances b WHERE b.account_id = t.debit_account AND b.debits_blocked)
             THEN 'sender_restricted'
         WHEN t.source_account IS NULL THEN 'sender_not_ready'
@@ -70,21 +71,8 @@ BEGIN
     END LOOP;
 
     IF v_switch <> '{}' OR v_fail <> '{}' THEN
-        PERFORM 1 FROM balances b
-        WHERE b.account_id IN (SELECT t.debit_account FROM transactions t WHERE t.id = ANY (v_switch || v_fail))
-        ORDER BY b.account_id FOR NO KEY UPDATE;
-        PERFORM 1 FROM receiving_counters c
-        WHERE c.user_id IN (SELECT t.recipient_id FROM transactions t WHERE t.id = ANY (v_switch || v_fail))
-        ORDER BY c.user_id FOR NO KEY UPDATE;
-        FOR r IN SELECT x.id, switch_to_book(x.id, p_actor, v_now) AS bar FROM unnest(v_switch) AS x(id) LOOP
-            IF r.bar IS NULL THEN v_send := v_send || r.id;
-            ELSE v_fail := v_fail || r.id; v_why := v_why || r.bar;
-            END IF;
-        END LOOP;
-        IF v_fail <> '{}' THEN
-            v_nulls := array_fill(NULL::text, ARRAY[cardinality(v_fail)]);
-            PERFORM fail_transfers(v_fail, p_actor, v_nulls::uuid[], v_why, v_why, v_nulls, v_nulls::uuid[], v_now);
-        END IF;
+        SELECT v_send || x.switched, x.failed INTO v_send, v_fail
+        FROM switch_or_fail(v_switch, v_fail, v_why, p_actor, v_now) x;
     END IF;
 
     IF v_send <> '{}' THEN
@@ -113,6 +101,33 @@ BEGIN
             (SELECT max(c.attempt) FROM provider_calls c WHERE c.reference = t.reference) END,
         NULL) s
     ORDER BY x.ord;
+END $$;
+
+-- Transfers that cannot be sent as they are: those that may switch to a book transfer, and those that fail, with why.
+-- What cannot switch fails too. The transfers are locked.
+CREATE OR REPLACE FUNCTION switch_or_fail(p_switch uuid[], p_fail uuid[], p_why text[], p_actor text, p_now timestamptz,
+    OUT switched uuid[], OUT failed uuid[]) LANGUAGE plpgsql AS $$
+DECLARE
+    r record;
+    v_nulls text[];
+BEGIN
+    switched := '{}';
+    failed := p_fail;
+    PERFORM 1 FROM balances b
+    WHERE b.account_id IN (SELECT t.debit_account FROM transactions t WHERE t.id = ANY (p_switch || p_fail))
+    ORDER BY b.account_id FOR NO KEY UPDATE;
+    PERFORM 1 FROM receiving_counters c
+    WHERE c.user_id IN (SELECT t.recipient_id FROM transactions t WHERE t.id = ANY (p_switch || p_fail))
+    ORDER BY c.user_id FOR NO KEY UPDATE;
+    FOR r IN SELECT x.id, switch_to_book(x.id, p_actor, p_now) AS bar FROM unnest(p_switch) AS x(id) LOOP
+        IF r.bar IS NULL THEN switched := switched || r.id;
+        ELSE failed := failed || r.id; p_why := p_why || r.bar;
+        END IF;
+    END LOOP;
+    IF failed <> '{}' THEN
+        v_nulls := array_fill(NULL::text, ARRAY[cardinality(failed)]);
+        PERFORM fail_transfers(failed, p_actor, v_nulls::uuid[], p_why, p_why, v_nulls, v_nulls::uuid[], p_now);
+    END IF;
 END $$;
 
 -- The next state of transfers, with their history. What ends is published, and drops and requests follow it.

@@ -14,7 +14,8 @@ BEGIN
 
     -- A later attempt at what is paid is answered so again, and moves nothing.
     IF c.transaction_id IS NULL THEN
-        IF recovery_is_open() OR NOT read_model_is_fresh(p_now) OR EXISTS (SELECT 1 FROM parked_keys k WHERE k.subject = p_user::text) THEN
+        IF recovery_is_open() OR NOT read_model_is_fresh(p_now)
+           OR EXISTS (SELECT 1 FROM parked_keys k WHERE k.subject = p_user::text) THEN
             RETURN 'stale';
         END IF;
         SELECT * INTO u FROM users x WHERE x.id = p_user;

@@ -1,7 +1,7 @@
 -- Money that waits in suspense leaves it by two people's decision.
 
--- Money that reaches a wallet which may not take it waits in suspense, also when the wallet was frozen or closed while the
--- money was on its way: the provider has moved it, so it cannot fail any more.
+-- Money that reaches a wallet which may not take it waits in suspense, also when the wallet was frozen or closed while
+-- the money was on its way: the provider has moved it, so it cannot fail any more.
 --
 -- In PL/pgSQL, which keeps the plan: it is called for every batch.
 CREATE OR REPLACE FUNCTION divert_to_suspense(p_transactions uuid[], p_outcomes text[])
@@ -76,7 +76,8 @@ BEGIN
     IF p_approve THEN PERFORM post_release(r, t, p_operator, v_now); END IF;
     PERFORM record_act(p_operator, 'suspense.' || v_state, t.id::text,
         json_build_object('release', p_id, 'state', 'proposed', 'proposed_by', r.proposed_by)::text,
-        json_build_object('release', p_id, 'state', v_state, 'disposition', r.disposition, 'reason', r.reason, 'amount', t.amount)::text,
+        json_build_object('release', p_id, 'state', v_state, 'disposition', r.disposition, 'reason', r.reason,
+            'amount', t.amount)::text,
         p_request, v_now);
     RETURN v_state;
 END $$;

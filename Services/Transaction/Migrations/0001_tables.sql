@@ -7,8 +7,8 @@
 -- Locks are taken in ONE global order, each step sorted by its key, in a statement of its own:
 --     transactions  ->  balances  ->  receiving_counters  ->  money_drops  ->  drop_slots  ->  payment_requests
 -- A sender's balances row is the mutex of everything that sender owns (funds, spending, keys, nonces, devices' first
--- day, charges). A recipient's receiving_counters row is the mutex of its free slots, of the ceiling of its wallet and of
--- how many requests it has open. A claim locks one slot and no drop; whoever locks several slots holds their drop.
+-- day, charges). A recipient's receiving_counters row is the mutex of its free slots, of the ceiling of its wallet and
+-- of how many requests it has open. A claim locks one slot and no drop; whoever locks several slots holds their drop.
 
 -- The ledger ---------------------------------------------------------------------------------------------------------
 
@@ -109,8 +109,8 @@ CREATE TABLE transaction_events (
     happened_at     timestamptz NOT NULL,
     PRIMARY KEY (transaction_id, step)
 );
--- Operators list transfers by their state. An index on the state itself would make each step of each transfer dearer; in
--- the history only what seldom happens has one.
+-- Operators list transfers by their state. An index on the state itself would make each step of each transfer dearer;
+-- in the history only what seldom happens has one.
 CREATE INDEX transaction_events_seldom ON transaction_events (state, happened_at)
     WHERE state IN ('unknown', 'failed', 'reversed');
 
@@ -143,7 +143,7 @@ CREATE TABLE approval_nonces (
     PRIMARY KEY (user_id, nonce)
 );
 CREATE INDEX approval_nonces_age ON approval_nonces USING brin (used_at);
--- Old nonces are looked for every ten seconds, and so by their age: a summary of blocks keeps the age of rows that went.
+-- Old nonces are looked for every ten seconds, so by their age: a summary of blocks keeps the age of rows that went.
 CREATE INDEX approval_nonces_used ON approval_nonces (used_at);
 
 -- Money that came in from outside: one row, and so one credit, per payment of the provider.
@@ -194,8 +194,8 @@ CREATE TABLE breaks (
 );
 CREATE UNIQUE INDEX breaks_open ON breaks (transaction_id, kind) WHERE closed_at IS NULL;
 
--- System accounts: sixteen sub-accounts of each kind, chosen by the transaction's random last byte, so that none of them
--- is a hot row. See system_account().
+-- System accounts: sixteen sub-accounts of each kind, chosen by the transaction's random last byte, so that none of
+-- them is a hot row. See system_account().
 INSERT INTO ledger_accounts (id, kind, created_at)
 SELECT k.base + sub, k.kind, transfa_now()
 FROM (VALUES ('provider_clearing', 16), ('fees', 32), ('stamp_duty', 48), ('revenue', 64), ('receivable', 80),
@@ -378,9 +378,9 @@ CREATE TABLE receiving_counters (
     incoming        bigint NOT NULL DEFAULT 0 CHECK (incoming >= 0)
 ) WITH (fillfactor = 70);
 
--- Orders ---------------------------------------------------------------------------------------------------------------
+-- Orders -------------------------------------------------------------------------------------------------------------
 
--- Refusals that the same request gets again; what was accepted answers from its transfer. An answer is kept for 30 days.
+-- Refusals that the same request gets again; what was accepted answers from its transfer. Answers are kept 30 days.
 CREATE TABLE refused_orders (
     user_id         uuid NOT NULL,
     route           text COLLATE "C" NOT NULL,           -- of the API
@@ -546,9 +546,9 @@ CREATE INDEX request_images_user ON request_images (user_id);
 -- Subscription charges -----------------------------------------------------------------------------------------------
 -- The price of a plan: from a wallet to revenue, in our own books alone.
 --
--- A charge is named by its person and the day on which the period begins, `sub-<user>-<yyyymmdd>`; that is the reference
--- of its transaction too, and references are unique, so nobody pays twice for a period whatever is repeated. A refused
--- charge may be tried again by the next attempt.
+-- A charge is named by its person and the day on which the period begins, `sub-<user>-<yyyymmdd>`; that is the
+-- reference of its transaction too, and references are unique, so nobody pays twice for a period whatever is repeated.
+-- A refused charge may be tried again by the next attempt.
 
 CREATE TABLE subscription_charges (
     reference       text COLLATE "C" PRIMARY KEY,
@@ -581,9 +581,9 @@ CREATE TABLE suspense_releases (
 );
 CREATE UNIQUE INDEX suspense_releases_once ON suspense_releases (transaction_id) WHERE state <> 'rejected';
 
--- Operators end transfers that are `unknown`, and book reversals that the provider made without telling, when two agree.
--- Until then nothing moves, and evidence that comes first wins: what was proposed is looked at again when it is approved,
--- with the transfer locked.
+-- Operators end transfers that are `unknown`, and book reversals that the provider made without telling, when two
+-- agree. Until then nothing moves, and evidence that comes first wins: what was proposed is looked at again when it is
+-- approved, with the transfer locked.
 CREATE TABLE transfer_proposals (
     id              uuid PRIMARY KEY,
     transaction_id  uuid NOT NULL,
@@ -612,11 +612,11 @@ CREATE TABLE provider_answers (
     PRIMARY KEY (transaction_id, answer)
 ) WITH (fillfactor = 85);
 
--- A person reports a problem with a transfer and gets an answer within 72 hours: the law's time for giving back what was
--- taken without consent (Cybercrimes Act, s. 37(3)), promised here for every report.
+-- A person reports a problem with a transfer and gets an answer within 72 hours: the law's time for giving back what
+-- was taken without consent (Cybercrimes Act, s. 37(3)), promised here for every report.
 --
--- A dispute moves no money: what follows from it is done as every money of operators is, by two people. The words of both
--- sides are sealed with the person's key.
+-- A dispute moves no money: what follows from it is done as every money of operators is, by two people. The words of
+-- both sides are sealed with the person's key.
 CREATE TABLE disputes (
     id              uuid PRIMARY KEY,
     position        bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
@@ -639,8 +639,8 @@ CREATE UNIQUE INDEX disputes_once ON disputes (transaction_id, user_id) WHERE st
 CREATE INDEX disputes_of_user ON disputes (user_id, transaction_id, position);
 CREATE INDEX disputes_due ON disputes (due_at, position) WHERE state <> 'closed';
 
--- Patterns that people should look at. They are seen after the fact, among the newest transfers, so that no payment waits
--- for it; nothing is refused because of one, and whoever has looked clears it with a note.
+-- Patterns that people should look at. They are seen after the fact, among the newest transfers, so that no payment
+-- waits for it; nothing is refused because of one, and whoever has looked clears it with a note.
 CREATE TABLE signals (
     id              uuid PRIMARY KEY,
     user_id         uuid NOT NULL,
@@ -658,8 +658,8 @@ CREATE TABLE signals (
 CREATE UNIQUE INDEX signals_open ON signals (user_id, kind) WHERE state = 'open';
 CREATE INDEX signals_cleared ON signals (user_id, kind, cleared_at) WHERE state = 'cleared';
 
--- How the banks are doing, seen by what becomes of transfers to them: a person who is about to send learns that a bank is
--- slow, and operators which one it is. Nothing is decided by it: an order to a slow bank is taken and waits.
+-- How the banks are doing, seen by what becomes of transfers to them: a person who is about to send learns that a bank
+-- is slow, and operators which one it is. Nothing is decided by it: an order to a slow bank is taken and waits.
 CREATE TABLE bank_health (
     bank_code       text COLLATE "C" PRIMARY KEY,
     status          text COLLATE "C" NOT NULL CHECK (status IN ('normal', 'slow', 'down')),
@@ -673,9 +673,9 @@ CREATE TABLE bank_health (
 -- Reconciliation -----------------------------------------------------------------------------------------------------
 -- What the provider's books say and ours do not.
 --
--- A look at one of the provider's accounts compares its balance, transfers and payments with ours and leaves what differs
--- here. Things move while one looks, so a difference is a suspicion at first and a break once it is found again a while
--- later; it ends by itself when a look no longer finds it. No balance is changed because of one.
+-- A look at one of the provider's accounts compares its balance, transfers and payments with ours and leaves what
+-- differs here. Things move while one looks, so a difference is a suspicion at first and a break once it is found again
+-- a while later; it ends by itself when a look no longer finds it. No balance is changed because of one.
 
 -- Whom a look was asked for, and when it was last done.
 CREATE TABLE reconciled_accounts (
@@ -809,9 +809,9 @@ GRANT SELECT ON ledger_accounts, balances, transactions, transaction_events, hol
     fee_schedule, spending_counters, receiving_counters, money_drops, drop_slots, payment_requests, request_images,
     disputes, bank_health
     TO ${handler}, ${worker};
-GRANT SELECT ON approval_nonces, refused_orders, inbound_payments, transfer_absences, breaks, blocks, subscription_charges,
-    suspense_releases, transfer_proposals, provider_answers, signals, reconciled_accounts, reconciliation_breaks,
-    break_notes, recoveries, recovery_accounts, forgotten_transfers
+GRANT SELECT ON approval_nonces, refused_orders, inbound_payments, transfer_absences, breaks, blocks,
+    subscription_charges, suspense_releases, transfer_proposals, provider_answers, signals, reconciled_accounts,
+    reconciliation_breaks, break_notes, recoveries, recovery_accounts, forgotten_transfers
     TO ${worker};
 
 GRANT UPDATE (username, account_type, auth_sequence, status, sending_allowed, debits_blocked, credits_blocked,
@@ -825,9 +825,9 @@ GRANT UPDATE (closed_at, closed_by, resolution) ON breaks TO ${worker};
 GRANT UPDATE (state, answer, answered_at, outcome, closed_at) ON disputes TO ${worker};
 
 -- Row level security. The owner's functions and the worker pass; the handler gets what belongs to its user, has made,
--- taken part in or was asked for. Public details of a drop or a request, for whoever has the link, are read as worker, by
--- id. Whose transfers are shown is asked once per statement: for each of the thousands of rows that a list with a filter
--- looks through, reading the setting and making an id of it took longer than reading the row.
+-- taken part in or was asked for. Public details of a drop or a request, for whoever has the link, are read as worker,
+-- by id. Whose transfers are shown is asked once per statement: for each of the thousands of rows that a list with a
+-- filter looks through, reading the setting and making an id of it took longer than reading the row.
 DO $$
 DECLARE
     t record;

@@ -2,8 +2,9 @@
 
 -- The hash of a row takes in that of the row before it, and its reason where there is one.
 CREATE OR REPLACE FUNCTION audit_hash(a audit_log) RETURNS bytea LANGUAGE sql STABLE AS $$
-    SELECT sha256(a.previous || convert_to(json_build_array(a.number, (extract(epoch FROM a.happened_at) * 1000000)::bigint,
-        a.actor, a.act, a.subject, a.before, a.after, a.request_id)::text || coalesce(to_json(a.reason)::text, ''), 'UTF8'))
+    SELECT sha256(a.previous || convert_to(
+        json_build_array(a.number, (extract(epoch FROM a.happened_at) * 1000000)::bigint, a.actor, a.act, a.subject,
+            a.before, a.after, a.request_id)::text || coalesce(to_json(a.reason)::text, ''), 'UTF8'))
 $$;
 
 -- Writes one act down, in the transaction that does it. Last of all locks: whoever holds it holds up other operators.
@@ -18,7 +19,8 @@ BEGIN
         RAISE EXCEPTION 'an act needs a reason' USING ERRCODE = 'check_violation';
     END IF;
     SELECT * INTO STRICT h FROM audit_head FOR UPDATE;
-    a := ROW(h.number + 1, p_now, p_actor, p_act, p_subject, p_before, p_after, p_request, h.hash, NULL, p_reason)::audit_log;
+    a := ROW(h.number + 1, p_now, p_actor, p_act, p_subject, p_before, p_after, p_request, h.hash, NULL,
+        p_reason)::audit_log;
     a.hash := audit_hash(a);
     INSERT INTO audit_log SELECT a.*;
     UPDATE audit_head SET number = a.number, hash = a.hash;

@@ -15,8 +15,8 @@ SET enable_sort = off AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
-    SELECT o.day, o.id, o.type, o.version, o.subject, o.sequence, o.correlation_id, o.causation_id, o.traceparent, o.time,
-        o.data
+    SELECT o.day, o.id, o.type, o.version, o.subject, o.sequence, o.correlation_id, o.causation_id, o.traceparent,
+        o.time, o.data
     FROM outbox o WHERE o.sent_at IS NULL ORDER BY o.position LIMIT p_limit;
 END $$;
 

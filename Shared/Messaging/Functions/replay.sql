@@ -14,9 +14,10 @@ END $$;
 CREATE OR REPLACE FUNCTION unrecorded_tables() RETURNS SETOF text LANGUAGE sql STABLE AS $$
     SELECT c.relname::text FROM pg_class c
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-        AND c.relname <> ALL (ARRAY['row_changes', 'schema_migrations', 'schema_functions', 'clock_offset', 'event_sequences', 'inbox',
-            'parked_keys', 'parked_events', 'parked_tries', 'parked_retries', 'lone_runs', 'idempotency_keys', 'schedules',
-            'audit_log', 'audit_head', 'requests', 'projections', 'projection_rebuilds', 'projection_events'])
+        AND c.relname <> ALL (ARRAY['row_changes', 'schema_migrations', 'schema_functions', 'clock_offset',
+            'event_sequences', 'inbox', 'parked_keys', 'parked_events', 'parked_tries', 'parked_retries', 'lone_runs',
+            'idempotency_keys', 'schedules', 'audit_log', 'audit_head', 'requests', 'projections',
+            'projection_rebuilds', 'projection_events'])
         AND NOT EXISTS (SELECT 1 FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgname = 'record_row_change')
     ORDER BY 1
 $$;

@@ -44,19 +44,6 @@ extension Rule {
         }
     }
 
-    /// The file that has `amend_function()`: those before it did its work themselves, each with the same lines.
-    private static let firstAmendment = "0056_new_accounts_together.sql"
-
-    static let migrationsAmend = Rule(name: "migrations change the text of a function with amend_function()") { tree in
-        tree.files.filter {
-            $0.path.hasPrefix("Services/Transaction/Migrations/") && $0.name > firstAmendment
-        }.flatMap { file in
-            SwiftText.matches(#"\bpg_get_functiondef\b"#, in: file.text).map { match in
-                file.violation(match.line, "write the function anew, or use amend_function()")
-            }
-        }
-    }
-
     /// Images and such are no text, so they are not in the tree.
     private static func isOutside(_ path: String) -> Bool {
         [".png", ".svg", ".jpg", ".gif"].contains { path.hasSuffix($0) }

@@ -1,4 +1,4 @@
--- One payment by the service's own acceptance function: the reference of part a. Run by pgbench -M prepared with
+-- One payment by the service's own function for orders: the reference of part a. Run by pgbench -M prepared with
 -- -D people=N -D n=0 -D start=<milliseconds since 1970>.
 --
 -- Ids are UUIDv7 made from a counter per client, so that rows come in at the right edge of their indexes as they do
@@ -11,7 +11,7 @@
 \set a random(1152921504606846976, 2305843009213693951)
 \set b random(1152921504606846976, 2305843009213693951)
 \set c random(1152921504606846976, 2305843009213693951)
-SELECT outcome, status, body FROM accept_payments(
+SELECT code, is_replay, route, fee, duty, placed_at FROM place_orders(
     ARRAY[('0' || to_hex(:ms::bigint) || '7' || to_hex(:client::int) || '8' || right(to_hex(:a::bigint), 15))::uuid],
     ARRAY[(SELECT id FROM bench_people WHERE number = :sender::int)],
     ARRAY['bench' || :recipient::int],
