@@ -309,25 +309,25 @@ def _(s):
     people = [s.user(bank=False, funds=1000) for _ in range(21)]
     (carl, c), (dora, d) = s.user(bank=False), s.user(bank=False)
     def sent(user, to, amount=10): return s.paid(user, to, amount, now, id=L.v7(now))
-    def signals(at):
-        s.worker.execute("SELECT note_signals(10000, %s)", [at])
-        return {(r[0], r[1]): r[2] for r in s.worker.execute(
-            "SELECT user_id, kind, detail::json FROM signals WHERE state = 'open' AND user_id = ANY (%s)", [[ann, b, sh, c, d]]).fetchall()}
+    def alerts(at):
+        s.worker.execute("SELECT note_risk_alerts(10000, %s)", [at])
+        return {(r[0], r[1]): r[2:] for r in s.worker.execute(
+            "SELECT user_id, kind, counted, received, sent FROM risk_alerts WHERE state = 'open' AND user_id = ANY (%s)", [[ann, b, sh, c, d]]).fetchall()}
     for name, _ in people[:20]: sent(ann, name)
     for _, user in people[:20]: sent(user, bob)
     for _, user in people: sent(user, shop)                     # a merchant is paid by many
-    equal(signals(now), {})
+    equal(alerts(now), {})
     sent(ann, people[20][0]), sent(people[20][1], bob)
-    equal(signals(now), {(ann, "many_recipients"): {"recipients": 21}, (b, "many_senders"): {"senders": 21}})
+    equal(alerts(now), {(ann, "many_recipients"): (21, None, None), (b, "many_senders"): (21, None, None)})
     for name, user, onward in ((carl, c, 9_000_000), (dora, d, 8_000_000)):
         s.settle(s.sent(ann, name, 10_000_000, now, id=L.v7(now)), "completed", now=now)
         sent(user, shop, onward)
-    equal([k for k in signals(now) if k[1] == "passes_on"], [(c, "passes_on")])
-    id = s.one("SELECT id FROM signals WHERE user_id = %s AND kind = 'many_recipients'", ann)[0]
-    clear = "SELECT clear_signal(%s, 'ngozi', 'a landlord', NULL, %s)"
+    equal([x for x in alerts(now).items() if x[0][1] == "passes_on"], [((c, "passes_on"), (None, 10_000_000, 9_000_000))])
+    id = s.one("SELECT id FROM risk_alerts WHERE user_id = %s AND kind = 'many_recipients'", ann)[0]
+    clear = "SELECT clear_risk_alert(%s, 'ngozi', 'a landlord', NULL, %s)"
     equal([s.one(clear, x, now)[0] for x in (L.v7(), id, id)], ["unknown", "cleared", "decided"])
-    equal([set(signals(now + h * HOUR)) & {(ann, "many_recipients")} for h in (0, 23, 25)], [set()] * 3)
-    equal(s.one("SELECT act, reason FROM audit_log WHERE subject = %s", str(ann)), ("signal.cleared", "a landlord"))
+    equal([set(alerts(now + h * HOUR)) & {(ann, "many_recipients")} for h in (0, 23, 25)], [set()] * 3)
+    equal(s.one("SELECT act, reason FROM audit_log WHERE subject = %s", str(ann)), ("risk_alert.cleared", "a landlord"))
 
 
 @story("who was restricted, or whose device was revoked, after the acceptance sends nothing")

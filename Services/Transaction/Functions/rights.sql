@@ -10,8 +10,8 @@ REVOKE ALL ON FUNCTION
     adopt_transfers, advance, apply_move, asking_bar, charge_subscription, check_books, check_decisions,
     check_recovery, check_suspense, check_transfers, claim_bar, close_drop, count_orders, decision_bar,
     divert_to_suspense, doubt_open_transfers, end_holds, end_incoming, expire_proposals, fail_transfers,
-    follow_drop, follow_request, follow_transfers, forgotten_transfer, give_back_spending, lock_order_parties,
-    lock_payments, make_payment_request, may_be_forgotten, may_resend, order_under_way, pair_of, patterns,
+    find_risks, follow_drop, follow_request, follow_transfers, forgotten_transfer, give_back_spending, lock_order_parties,
+    lock_payments, make_payment_request, may_be_forgotten, may_resend, order_under_way, pair_of,
     pay_from_pool, post_charge, post_completion, post_legs, post_release, post_reversal, proposal_json,
     publish_orders, record_act(text, text, text, text, text, uuid, timestamptz), refund_drop,
     refuse_reopening, refuse_rewriting, release_bar, release_slots, request_image_bar, sent_to_new_accounts,
@@ -34,20 +34,20 @@ GRANT EXECUTE ON FUNCTION
 
 REVOKE ALL ON FUNCTION
     accept_difference, adjust_slots, approve_outcome, ask_reconciliation, beat, begin_recovery, begin_resend,
-    begin_submission, charge_subscriptions, check_invariants, clear_signal, close_products, continue_recovery,
+    begin_submission, charge_subscriptions, check_invariants, clear_risk_alert, close_products, continue_recovery,
     credit_inbound, decide_release, difference_mark, doubtful, end_recovery, ensure_users,
     expected_at_provider, expire_payment_requests, finish_calls, follow_switch, hide_request_images,
-    hold_unmatched, may_be_erased, note_absent, note_breaks, note_device, note_recovered, note_signals,
+    hold_unmatched, may_be_erased, note_absent, note_breaks, note_device, note_recovered, note_risk_alerts,
     owed_by, propose_outcome, propose_release, prune_orders, record_absence, recover_payment,
     recover_transfer, recovery_missing, request_image_fate, settle_payments, sweep_money_drops,
     unblock_wallet, weigh_banks, withdraw_outcome
     FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
     accept_difference, adjust_slots, approve_outcome, ask_reconciliation, beat, begin_recovery, begin_resend,
-    begin_submission, charge_subscriptions, check_invariants, clear_signal, close_products, continue_recovery,
+    begin_submission, charge_subscriptions, check_invariants, clear_risk_alert, close_products, continue_recovery,
     credit_inbound, decide_release, difference_mark, doubtful, end_recovery, ensure_users,
     expected_at_provider, expire_payment_requests, finish_calls, follow_switch, hide_request_images,
-    hold_unmatched, may_be_erased, note_absent, note_breaks, note_device, note_recovered, note_signals,
+    hold_unmatched, may_be_erased, note_absent, note_breaks, note_device, note_recovered, note_risk_alerts,
     owed_by, propose_outcome, propose_release, prune_orders, record_absence, recover_payment,
     recover_transfer, recovery_missing, request_image_fate, settle_payments, sweep_money_drops,
     unblock_wallet, weigh_banks, withdraw_outcome
