@@ -52,26 +52,21 @@ BEGIN
     RETURN (SELECT count(*) FROM risk_alerts a WHERE a.state = 'open');
 END $$;
 
--- 'cleared', or why not.
-CREATE OR REPLACE FUNCTION clear_risk_alert(p_id uuid, p_operator text, p_note text, p_request uuid,
-    p_now timestamptz DEFAULT NULL)
-RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+-- 'cleared' and what was, or why not.
+CREATE OR REPLACE FUNCTION clear_risk_alert(p_id uuid, p_operator text, p_note text, p_now timestamptz DEFAULT NULL,
+    OUT result text, OUT user_id uuid, OUT kind text, OUT counted bigint, OUT received bigint, OUT sent bigint)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
     a risk_alerts;
 BEGIN
     SELECT * INTO a FROM risk_alerts x WHERE x.id = p_id FOR NO KEY UPDATE;
-    IF a.id IS NULL THEN RETURN 'unknown'; END IF;
-    IF a.state = 'cleared' THEN RETURN 'decided'; END IF;
+    result := CASE WHEN a.id IS NULL THEN 'unknown' WHEN a.state = 'cleared' THEN 'decided' END;
+    IF result IS NOT NULL THEN RETURN; END IF;
     v_now := coalesce(p_now, transfa_now());
     UPDATE risk_alerts x SET state = 'cleared', cleared_by = p_operator, cleared_at = v_now, note = p_note WHERE x.id = p_id;
-    PERFORM record_act(p_operator, 'risk_alert.cleared', a.user_id::text,
-        json_build_object('risk_alert', a.id, 'kind', a.kind, 'detail', json_strip_nulls(json_build_object(
-            'recipients', CASE a.kind WHEN 'many_recipients' THEN a.counted END,
-            'senders', CASE a.kind WHEN 'many_senders' THEN a.counted END,
-            'drops', CASE a.kind WHEN 'many_drops' THEN a.counted END, 'received', a.received, 'sent', a.sent)))::text,
-        json_build_object('reason', p_note)::text, p_request, v_now);
-    RETURN 'cleared';
+    SELECT 'cleared', a.user_id, a.kind, a.counted, a.received, a.sent
+    INTO result, user_id, kind, counted, received, sent;
 END $$;
 
 -- 'opened', or why not. The person's receiving_counters row is the mutex of how many disputes they have.

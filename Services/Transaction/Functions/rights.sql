@@ -10,11 +10,11 @@ REVOKE ALL ON FUNCTION
     adopt_transfers, advance, apply_move, asking_bar, charge_subscription, check_books, check_decisions,
     check_recovery, check_suspense, check_transfers, claim_bar, close_drop, count_orders, decision_bar,
     divert_to_suspense, doubt_open_transfers, end_holds, end_incoming, expire_proposals, fail_transfers,
-    find_risks, follow_drop, follow_request, follow_transfers, forgotten_transfer, give_back_spending, lock_order_parties,
+    find_risks, follow_drop, follow_request, follow_transfers, forgotten_transfer, give_back_spending,
+    lock_order_parties,
     lock_payments, make_payment_request, may_be_forgotten, may_resend, order_under_way, pair_of,
-    pay_from_pool, post_charge, post_completion, post_legs, post_release, post_reversal, proposal_json,
-    publish_orders, record_act(text, text, text, text, text, uuid, timestamptz), refund_drop,
-    refuse_reopening, refuse_rewriting, release_bar, release_slots, request_image_bar, sent_to_new_accounts,
+    pay_from_pool, post_charge, post_completion, post_legs, post_release, post_reversal,
+    publish_orders, refund_drop, refuse_reopening, refuse_rewriting, release_bar, release_slots, request_image_bar, sent_to_new_accounts,
     submission_bar, switch_to_book, take_inbound, take_slot, takes_requests_of, tell, tell_drop,
     tell_forgotten, tell_request, told_of_payments, void_drop, write_drops, write_orders, write_transfers
     FROM PUBLIC;

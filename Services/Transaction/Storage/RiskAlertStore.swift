@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Messaging
 import Postgres
+import Primitives
 
 /// What stands out in somebody's payments, for people to look at.
 struct RiskAlert: Sendable, Encodable {
@@ -93,16 +94,52 @@ struct RiskAlertStore: Sendable {
         }
     }
 
-    /// Notes who has looked, and what they found: `cleared`, or why not.
+    /// An alert as the audit shows it.
+    private struct AuditedAlert: Encodable, Sendable {
+        let id: String
+        let kind: RiskAlert.Kind
+        let detail: RiskAlert.Detail
+
+        private enum CodingKeys: String, CodingKey {
+            case id = "risk_alert"
+            case kind
+            case detail
+        }
+    }
+
+    /// Notes who has looked and what they found, and records that: `cleared`, or why not.
     func clear(
         _ alert: UUID,
         by order: OperatorOrder,
         in transaction: EventTransaction
     ) async throws -> String {
         let rows = try await transaction.query(
-            "SELECT clear_risk_alert(\(alert), \(order.name), \(order.reason), \(transaction.cause.correlationID))"
+            """
+            SELECT result, user_id, kind, counted, received, sent
+            FROM clear_risk_alert(\(alert), \(order.name), \(order.reason))
+            """
         )
-        guard let word = try rows.first?.decode(String.self) else { throw LedgerContradiction() }
+        guard
+            let (word, user, found, counted, received, sent) = try rows.first?.decode(
+                String.self,
+                UUID?.self,
+                String?.self,
+                Int64?.self,
+                Int64?.self,
+                Int64?.self
+            )
+        else { throw LedgerContradiction() }
+        if let user {
+            let kind = try Self.kind(found ?? "")
+            let detail = RiskAlert.Detail(kind, counted: counted, received: received, sent: sent)
+            try await transaction.record(
+                "risk_alert.cleared",
+                on: user.lowercased,
+                before: AuditedAlert(id: alert.lowercased, kind: kind, detail: detail),
+                after: ["reason": order.reason],
+                by: order
+            )
+        }
         return word
     }
 
