@@ -63,7 +63,7 @@ struct TransactionParts {
         ) {
             InvariantsController(store: InvariantStore(client: self.host.workers)).add(to: $0)
             OpenTransferController(store: OpenTransferStore(client: self.host.workers)).add(to: $0)
-            SignalController(store: SignalStore(), database: messaging.work).add(to: $0)
+            RiskAlertController(store: RiskAlertStore(), database: messaging.work).add(to: $0)
             BankHealthController(store: BankHealthStore(client: self.host.workers)).add(to: $0)
             ReconciliationController(store: self.reconciliation, database: messaging.work).add(to: $0)
             RecoveryController(store: self.recoveries, database: messaging.work).add(to: $0)

@@ -50,7 +50,7 @@ extension MessagingOperations {
         let rows = try await self.database.client.query(
             """
             SELECT row_to_json(j)::text FROM (
-                SELECT \(Self.columns), coalesce(runs, '[]') AS runs FROM jobs WHERE id = \(id)) j
+                SELECT \(Self.columns), coalesce(runs, '{}') AS runs FROM jobs WHERE id = \(id)) j
             """
         )
         return try rows.first?.decode(String.self)

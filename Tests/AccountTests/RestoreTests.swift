@@ -40,8 +40,9 @@ struct RestoreTests {
             try await world.planSweeps()
             #expect(try await world.sweep() == .done)
             #expect(world.provider.pagesRead.count == 8)
-            let acts = try await world.database.psql("SELECT actor, act FROM audit_log")
-            #expect(acts == ["restore|recovery.begun"])
+            let acts = try await world.database.psql("SELECT actor, act, subject, reason, after FROM audit_log")
+            let after = #"{"restored_to" : "2026-05-15T11:00:00.000Z"}"#
+            #expect(acts == ["restore|recovery.begun|\(begun ?? "")|the disk is gone|\(after)"])
         }
     }
 

@@ -389,8 +389,8 @@ class Recipes:
     def closeReportedProblem(self, edit):
         edit.path("id", self.next_of("disputes_to_close", edit))
 
-    def clearSignal(self, edit):
-        edit.path("id", self.next_of("signals", edit))
+    def clearRiskAlert(self, edit):
+        edit.path("id", self.next_of("risk_alerts", edit))
 
     def noteBreak(self, edit):
         edit.path("id", self.things["break"])

@@ -344,13 +344,14 @@ class World:
         """What looks at the books and at patterns would find after a quarter of an hour or in a real crowd."""
         kinds = ("many_recipients", "many_senders", "passes_on", "many_drops")
         people = [self.people[name]["id"] for name in ("keeper", "limited")]
-        signals = [uuid7() for _ in range(len(kinds) * len(people))]
+        alerts = [uuid7() for _ in range(len(kinds) * len(people))]
         with self.database("transaction") as connection:
-            for number, signal in enumerate(signals):
+            for number, alert in enumerate(alerts):
+                kind = kinds[number // len(people)]
                 connection.execute(
-                    """INSERT INTO signals (id, user_id, kind, detail, first_seen, last_seen)
-                    VALUES (%s, %s, %s, '{"recipients":34}', clock_timestamp(), clock_timestamp())""",
-                    (signal, people[number % len(people)], kinds[number // len(people)]),
+                    """INSERT INTO risk_alerts (id, user_id, kind, counted, received, sent, first_seen, last_seen)
+                    VALUES (%s, %s, %s, %s, %s, %s, clock_timestamp(), clock_timestamp())""",
+                    (alert, people[number % len(people)], kind, *((None, 10**7, 10**7) if kind == "passes_on" else (34, None, None))),
                 )
             found = connection.execute(
                 """INSERT INTO reconciliation_breaks (account, kind, key, theirs, happened_at, first_seen, last_seen,
@@ -358,7 +359,7 @@ class World:
                     clock_timestamp(), clock_timestamp(), clock_timestamp(), clock_timestamp()) RETURNING id""",
                 (f"{secrets.randbelow(10**14)}-anc_acc",),
             )
-            self.things |= {"signals": signals, "break": found.fetchone()[0]}
+            self.things |= {"risk_alerts": alerts, "break": found.fetchone()[0]}
 
     def recovery(self):
         """One that has ended, with a difference that was accepted: an open one would stop the payments that are called

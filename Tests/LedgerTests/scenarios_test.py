@@ -309,25 +309,27 @@ def _(s):
     people = [s.user(bank=False, funds=1000) for _ in range(21)]
     (carl, c), (dora, d) = s.user(bank=False), s.user(bank=False)
     def sent(user, to, amount=10): return s.paid(user, to, amount, now, id=L.v7(now))
-    def signals(at):
-        s.worker.execute("SELECT note_signals(10000, %s)", [at])
-        return {(r[0], r[1]): r[2] for r in s.worker.execute(
-            "SELECT user_id, kind, detail::json FROM signals WHERE state = 'open' AND user_id = ANY (%s)", [[ann, b, sh, c, d]]).fetchall()}
+    def alerts(at):
+        s.worker.execute("SELECT note_risk_alerts(10000, %s)", [at])
+        return {(r[0], r[1]): r[2:] for r in s.worker.execute(
+            "SELECT user_id, kind, counted, received, sent FROM risk_alerts WHERE state = 'open' AND user_id = ANY (%s)", [[ann, b, sh, c, d]]).fetchall()}
     for name, _ in people[:20]: sent(ann, name)
     for _, user in people[:20]: sent(user, bob)
     for _, user in people: sent(user, shop)                     # a merchant is paid by many
-    equal(signals(now), {})
+    equal(alerts(now), {})
     sent(ann, people[20][0]), sent(people[20][1], bob)
-    equal(signals(now), {(ann, "many_recipients"): {"recipients": 21}, (b, "many_senders"): {"senders": 21}})
+    equal(alerts(now), {(ann, "many_recipients"): (21, None, None), (b, "many_senders"): (21, None, None)})
     for name, user, onward in ((carl, c, 9_000_000), (dora, d, 8_000_000)):
         s.settle(s.sent(ann, name, 10_000_000, now, id=L.v7(now)), "completed", now=now)
         sent(user, shop, onward)
-    equal([k for k in signals(now) if k[1] == "passes_on"], [(c, "passes_on")])
-    id = s.one("SELECT id FROM signals WHERE user_id = %s AND kind = 'many_recipients'", ann)[0]
-    clear = "SELECT clear_signal(%s, 'ngozi', 'a landlord', NULL, %s)"
-    equal([s.one(clear, x, now)[0] for x in (L.v7(), id, id)], ["unknown", "cleared", "decided"])
-    equal([set(signals(now + h * HOUR)) & {(ann, "many_recipients")} for h in (0, 23, 25)], [set()] * 3)
-    equal(s.one("SELECT act, reason FROM audit_log WHERE subject = %s", str(ann)), ("signal.cleared", "a landlord"))
+    equal([x for x in alerts(now).items() if x[0][1] == "passes_on"], [((c, "passes_on"), (None, 10_000_000, 9_000_000))])
+    id = s.one("SELECT id FROM risk_alerts WHERE user_id = %s AND kind = 'many_recipients'", ann)[0]
+    clear = "SELECT * FROM clear_risk_alert(%s, 'ngozi', 'a landlord', %s)"
+    nothing = (None,) * 5
+    equal([s.one(clear, x, now) for x in (L.v7(), id, id)],
+          [("unknown", *nothing), ("cleared", ann, "many_recipients", 23, None, None), ("decided", *nothing)])
+    equal([set(alerts(now + h * HOUR)) & {(ann, "many_recipients")} for h in (0, 23, 25)], [set()] * 3)
+    equal(s.one("SELECT cleared_by, note FROM risk_alerts WHERE id = %s", id), ("ngozi", "a landlord"))
 
 
 @story("who was restricted, or whose device was revoked, after the acceptance sends nothing")
@@ -434,7 +436,7 @@ def _(s):
 
 # Decisions of operators ------------------------------------------------------------------------------------------------
 
-PROPOSE = "SELECT propose_outcome(%s, %s, %s, %s, %s, interval '24 hours', NULL, %s)"
+PROPOSE = "SELECT result FROM propose_outcome(%s, %s, %s, %s, %s, interval '24 hours', %s)"
 
 
 def proposed(s, id, outcome, who="eve", now=NOON, reason="seen on the statement"):
@@ -444,11 +446,11 @@ def proposed(s, id, outcome, who="eve", now=NOON, reason="seen on the statement"
 
 
 def approved(s, proposal, who="mallory", now=NOON):
-    return s.one("SELECT approve_outcome(%s, %s, %s, NULL, %s)", proposal, who, L.v7(), now)[0]
+    return s.one("SELECT result FROM approve_outcome(%s, %s, %s, %s)", proposal, who, L.v7(), now)[0]
 
 
 def withdrawn(s, proposal, who="eve", now=NOON):
-    return s.one("SELECT withdraw_outcome(%s, 'a mistake', %s, NULL, %s)", proposal, who, now)[0]
+    return s.one("SELECT result FROM withdraw_outcome(%s, %s, %s)", proposal, who, now)[0]
 
 
 def order_ended(s, id, attempt, now):
@@ -477,8 +479,10 @@ def _(s):
     other = lost(s, ann, bob)
     equal(approved(s, proposed(s, other, "completed", "mallory")[0], "eve"), "approved")
     equal((s.state(other), s.wallet(ann), s.wallet(b)), ("completed", (700, 0), (300, 0)))
-    equal([a[0] for a in s.owner.execute("SELECT act FROM audit_log WHERE subject = %s ORDER BY number", [str(id)])],
-          ["transfer.proposed", "transfer.approved"])
+    nothing, last = (None,) * 4, proposed(s, lost(s, ann, bob), "failed")[0]
+    told = lambda: s.one("SELECT * FROM approve_outcome(%s, 'mallory', %s, %s)", last, L.v7(), NOON)
+    of = s.one("SELECT transaction_id FROM transfer_proposals WHERE id = %s", last)[0]
+    equal((told(), told()), (("approved", of, "failed", "eve", "seen on the statement"), ("decided", *nothing)))
     try:
         s.one("SELECT * FROM settle_payments(ARRAY[%s::uuid], ARRAY['failed'], ARRAY['x'], ARRAY[''], ARRAY[NULL::text], ARRAY[%s::uuid],"
               " ARRAY[NULL::uuid], 'test')", lost(s, ann, bob), L.v7())
@@ -582,7 +586,7 @@ def _(s):
         got = together(s.database, [lambda c, w=w: first(c, w) for w in ("eve", "mallory", "trent", "peggy")], "worker", 4)
         equal(sorted(got), ["already_proposed"] * 3 + ["open"])
         proposal, by = s.one("SELECT id, proposed_by FROM transfer_proposals WHERE transaction_id = %s", id)
-        approve = lambda c, who: c.execute("SELECT approve_outcome(%s, %s, %s, NULL, %s)", [proposal, who, L.v7(), NOON]).fetchone()[0]
+        approve = lambda c, who: c.execute("SELECT result FROM approve_outcome(%s, %s, %s, %s)", [proposal, who, L.v7(), NOON]).fetchone()[0]
         others = [w for w in ("eve", "mallory", "trent", "peggy") if w != by]
         got = together(s.database, [lambda c, w=w: approve(c, w) for w in others] + [lambda c: L.settle(c, [(id, "completed")], NOON)[0]],
                        "worker", 4)
@@ -601,11 +605,11 @@ def _(s):
     s.settle(id, "completed")
     s.change(b, credits_blocked=False)
     release = L.v7()
-    equal(s.one("SELECT propose_release(%s, %s, 'credit', 'checked', 'eve', NULL, %s)", release, id, NOON), ("proposed",))
+    equal(s.one("SELECT result FROM propose_release(%s, %s, 'credit', 'checked', 'eve', %s)", release, id, NOON), ("proposed",))
     equal(approved(s, proposed(s, id, "reversed")[0]), "approved")
-    equal(s.one("SELECT decide_release(%s, 'mallory', true, NULL, %s)", release, NOON), ("not_in_suspense",))
+    equal(s.one("SELECT result FROM decide_release(%s, 'mallory', true, %s)", release, NOON), ("not_in_suspense",))
     equal((s.wallet(ann), s.wallet(b)), ((1000, 0), (0, 0)))
-    equal(s.one("SELECT decide_release(%s, 'mallory', false, NULL, %s)", release, NOON), ("rejected",))
+    equal(s.one("SELECT result FROM decide_release(%s, 'mallory', false, %s)", release, NOON), ("rejected",))
 
 
 @story("money that operators gave back out of suspense is not reversed by operators as well")
@@ -616,8 +620,8 @@ def _(s):
     s.settle(id, "completed")
     early, word = proposed(s, id, "reversed")
     release = L.v7()
-    equal(s.one("SELECT propose_release(%s, %s, 'return', 'paid back', 'eve', NULL, %s)", release, id, NOON), ("proposed",))
-    equal((word, s.one("SELECT decide_release(%s, 'mallory', true, NULL, %s)", release, NOON)), ("open", ("approved",)))
+    equal(s.one("SELECT result FROM propose_release(%s, %s, 'return', 'paid back', 'eve', %s)", release, id, NOON), ("proposed",))
+    equal((word, s.one("SELECT result FROM decide_release(%s, 'mallory', true, %s)", release, NOON)), ("open", ("approved",)))
     equal((approved(s, early), proposed(s, id, "reversed")[1], s.wallet(ann)), ("overtaken", "not_reversible", (700, 0)))
 
 
@@ -672,9 +676,9 @@ def _(s):
         told = s.one("SELECT data::json->>'route_reason' FROM outbox WHERE type = 'transaction.completed' AND subject = %s", str(id))
         equal(told, ("suspense",))
         release = L.v7()
-        propose = "SELECT propose_release(%s, %s, 'credit', 'looked at', 'ann', NULL, %s)"
+        propose = "SELECT result FROM propose_release(%s, %s, 'credit', 'looked at', 'ann', %s)"
         equal(s.one(propose, release, id, NOON), ("proposed",))
-        decide = "SELECT decide_release(%s, 'bob', true, NULL, %s)"
+        decide = "SELECT result FROM decide_release(%s, 'bob', true, %s)"
         equal(s.one(decide, release, NOON), ("recipient_unavailable",))
         if not back: continue
         s.change(b, **back)
@@ -692,13 +696,13 @@ def _(s):
     id, told = s.one("SELECT transaction_id, (SELECT data FROM outbox WHERE subject = transaction_id::text) FROM inbound_payments"
                      " WHERE provider_payment_id = 'lost-payment'")
     equal(("recipient_id" in told, '"route_reason":"suspense"' in told), (False, True))
-    propose = "SELECT propose_release(%s, %s, 'credit', 'found', 'ann', NULL, %s)"
+    propose = "SELECT result FROM propose_release(%s, %s, 'credit', 'found', 'ann', %s)"
     equal(s.one(propose, L.v7(), id, NOON), ("recipient_unavailable",))
     _, bob = s.user(provider_account="lost-account")
     equal(L.fund(s.worker, "lost-account", 70, "lost-payment")[2], "duplicate")
     release = L.v7()
     equal(s.one(propose, release, id, NOON), ("proposed",))
-    equal((s.one("SELECT decide_release(%s, 'bob', true, NULL, %s)", release, NOON), s.wallet(bob)), (("approved",), (70, 0)))
+    equal((s.one("SELECT result FROM decide_release(%s, 'bob', true, %s)", release, NOON), s.wallet(bob)), (("approved",), (70, 0)))
 
 
 @story("money in suspense that the provider takes back goes back to who sent it, before and after the wallet was frozen")

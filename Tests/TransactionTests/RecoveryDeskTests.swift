@@ -82,12 +82,17 @@ struct RecoveryDeskTests {
             #expect(try await restored.accepts("ada-account") == .accepted)
             #expect(try await restored.ends() == .ended)
             #expect(try await restored.accepts("bayo-account") == .ended)
-            let acts = try await restored.world.database.psql("SELECT act FROM audit_log ORDER BY number")
-            #expect(
-                acts == [
-                    "recovery.begun", "recovery.difference_accepted", "recovery.difference_accepted", "recovery.ended",
-                ]
-            )
+            let acts = try await restored.world.acts("recovery.")
+            #expect(acts.count == 4)
+            let id = try #require(acts.first?.split(separator: "|").dropFirst(2).first)
+            #expect(acts.first?.hasPrefix("restore|recovery.begun|\(id)|the disk is gone||") == true)
+            let of = { (detail: String) in
+                "grace|recovery.difference_accepted|\(id)|a test|"
+                    + #"|{"account":"ada-account","detail":"\#(detail)","differences":1}|"#
+            }
+            #expect(acts[1] == of("balance: they have 40 kobo more than we account for"))
+            #expect(acts[2] == of("balance: they have 41 kobo more than we account for"))
+            #expect(acts[3] == #"grace|recovery.ended|\#(id)|a test||{"forgotten":0}|"#)
         }
     }
 
@@ -190,8 +195,11 @@ struct RecoveryDeskTests {
             #expect(try await restored.unblocks(UUID()) == .missing)
             #expect(try await restored.blocked(world.ada) == nil)
             #expect(try await restored.blocked(world.bayo) == nil)
-            let acts = "SELECT actor, act, reason FROM audit_log WHERE act = 'wallet.unblocked'"
-            #expect(try await world.database.psql(acts) == Array(repeating: "grace|wallet.unblocked|a test", count: 2))
+            let of = { (user: UserID, posted: Int, owed: Int) in
+                #"grace|wallet.unblocked|\#(user)|a test|{"blocked":true,"held":0,"posted":\#(posted)}|"#
+                    + #"{"blocked":false,"owed":\#(owed)}|"#
+            }
+            #expect(try await world.acts("wallet.") == [of(world.bayo, 0, 300), of(world.ada, 50, 0)])
         }
     }
 

@@ -14,24 +14,24 @@ extension TransactionWorld {
     fileprivate func proposes(
         _ operator: String,
         _ money: UUID,
-        _ disposition: SuspenseStore.Disposition
+        _ disposition: SuspenseStore.Disposition,
+        request: UUID? = nil
     ) async throws -> (id: UUID, word: String) {
         let id = self.ids.next()
+        let order = OperatorOrder(name: `operator`, reason: "checked", request: request)
         let word = try await self.work.transaction(cause: Cause()) { transaction in
-            try await self.suspense.propose(
-                id,
-                of: money,
-                disposition,
-                reason: "checked",
-                by: `operator`,
-                in: transaction
-            )
+            try await self.suspense.propose(id, of: money, disposition, by: order, in: transaction)
         }
         return (id, word)
     }
 
-    fileprivate func decides(_ operator: String, _ release: UUID, approve: Bool = true) async throws -> String {
-        try await self.work.transaction(cause: Cause()) { transaction in
+    fileprivate func decides(
+        _ operator: String,
+        _ release: UUID,
+        approve: Bool = true,
+        request: UUID? = nil
+    ) async throws -> String {
+        try await self.work.transaction(cause: Cause(correlationID: request)) { transaction in
             try await self.suspense.decide(release, approve: approve, by: `operator`, in: transaction)
         }
     }
@@ -50,7 +50,8 @@ struct SuspenseTests {
     func credit() async throws {
         try await withTransaction { world in
             let money = try await world.suspends(1000)
-            let release = try await world.proposes("grace", money, .credit)
+            let request = world.ids.next()
+            let release = try await world.proposes("grace", money, .credit, request: request)
             #expect(release.word == "proposed")
             #expect(try await world.proposes("linus", money, .giveBack).word == "already_proposed")
             #expect(try await world.decides("grace", release.id) == "same_operator")
@@ -59,7 +60,7 @@ struct SuspenseTests {
             #expect(try await world.history.wallet(of: world.ada)?.posted == 0)
 
             try await world.database.psql("UPDATE users SET credits_blocked = false")
-            #expect(try await world.decides("linus", release.id) == "approved")
+            #expect(try await world.decides("linus", release.id, request: request) == "approved")
             #expect(try await world.decides("ada", release.id) == "decided")
             #expect(try await world.decides("linus", world.ids.next()) == "unknown")
             #expect(try await world.proposes("grace", money, .credit).word == "not_in_suspense")
@@ -71,10 +72,14 @@ struct SuspenseTests {
             #expect(try await world.history.transfer(release.id, for: world.ada)?.amount == 1000)
             let told = "SELECT count(*) FROM outbox WHERE type = 'transaction.completed'"
             #expect(try await world.number("\(told) AND subject = '\(release.id.lowercased)'") == 1)
-            let acts = "SELECT actor, act, reason FROM audit_log ORDER BY number"
+            let (subject, id, from) = (money.lowercased, release.id.lowercased, request.lowercased)
+            let after = #""disposition":"credit","reason":"checked","release":"\#(id)""#
+            let before = #"{"proposed_by":"grace","release":"\#(id)","state":"proposed"}"#
+            let proposed = #"checked||{"amount":1000,\#(after)}|\#(from)"#
+            let approved = #"checked|\#(before)|{"amount":1000,\#(after),"state":"approved"}|\#(from)"#
             #expect(
-                try await world.database.psql(acts) == [
-                    "grace|suspense.proposed|checked", "linus|suspense.approved|checked",
+                try await world.acts("") == [
+                    "grace|suspense.proposed|\(subject)|\(proposed)", "linus|suspense.approved|\(subject)|\(approved)",
                 ]
             )
             #expect(try await world.brokenInvariants() == [])
@@ -89,6 +94,10 @@ struct SuspenseTests {
             let credit = try await world.proposes("grace", money, .credit)
             #expect(try await world.decides("linus", credit.id) == "recipient_limit")
             #expect(try await world.decides("linus", credit.id, approve: false) == "rejected")
+            let rejected = try await world.acts("suspense.rejected")
+            let start = "linus|suspense.rejected|\(money.lowercased)|checked|"
+            #expect(rejected.count == 1 && rejected[0].hasPrefix(start))
+            #expect(rejected.first?.contains(#""state":"rejected"}"#) == true)
             let back = try await world.proposes("linus", money, .giveBack)
             #expect(back.word == "proposed")
             #expect(try await world.decides("grace", back.id) == "approved")

@@ -108,10 +108,14 @@ struct TransferDecisionTests {
             let told =
                 "SELECT count(*) FROM outbox WHERE type = 'transaction.failed' AND subject = '\(paid.lowercased)'"
             #expect(try await world.number(told) == 1)
-            let acts = "SELECT actor, act, reason FROM audit_log ORDER BY number"
+            let of = { (state: String) in
+                #"{"outcome":"failed","proposal":"\#(proposal.lowercased)","proposed_by":"grace","state":"\#(state)"}"#
+            }
+            let was = #"{"amount":300,"state":"unknown"}"#
             #expect(
-                try await world.database.psql(acts) == [
-                    "grace|transfer.proposed|asked the bank", "linus|transfer.approved|asked the bank",
+                try await world.acts("transfer.") == [
+                    "grace|transfer.proposed|\(paid.lowercased)|asked the bank|\(was)|\(of("open"))|",
+                    "linus|transfer.approved|\(paid.lowercased)|asked the bank|\(of("open"))|\(of("approved"))|",
                 ]
             )
             #expect(try await world.listed(.unknown) == [])
@@ -132,6 +136,11 @@ struct TransferDecisionTests {
             #expect(later == "[]")
             #expect(try await world.approves("linus", proposal) == .expired)
             #expect(try await world.approves("linus", proposal) == .decided)
+            // What closes a proposal is an act, whatever was wanted.
+            let acts = try await world.acts("transfer.expired")
+            let act = try #require(acts.first)
+            #expect(acts.count == 1 && act.hasPrefix("linus|transfer.expired|\(paid.lowercased)|asked the bank|"))
+            #expect(act.contains(#""state":"open"}|"#) && act.hasSuffix(#""state":"expired"}|"#))
             #expect(try await world.seen(paid).state == "unknown")
             #expect(try await world.proposes("linus", .completed, paid) != proposal)
             #expect(try await world.brokenInvariants() == [])
@@ -176,6 +185,14 @@ struct TransferDecisionTests {
                 try await world.desk.withdraw(first, by: order, in: transaction)
             }
             #expect(try await world.approves("linus", first) == .decided)
+            let of = { (state: String) in
+                #"{"outcome":"reversed","proposal":"\#(first.lowercased)","proposed_by":"grace","state":"\#(state)"}"#
+            }
+            #expect(
+                try await world.acts("transfer.withdrawn") == [
+                    "grace|transfer.withdrawn|\(paid.lowercased)|another transfer|\(of("open"))|\(of("withdrawn"))|"
+                ]
+            )
             let second = try await world.proposes("linus", .reversed, paid)
             #expect(try await world.approves("grace", second) == nil)
             #expect(try await world.seen(paid).state == "reversed")

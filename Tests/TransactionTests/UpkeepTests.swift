@@ -54,7 +54,7 @@ struct UpkeepTests {
     func scheduled() async throws {
         try await withTransaction { world in
             let names = [
-                "prune_orders", "fail_unsent", "weigh_banks", "note_signals", "sweep_money_drops",
+                "prune_orders", "fail_unsent", "weigh_banks", "note_risk_alerts", "sweep_money_drops",
                 "expire_payment_requests", "reconcile", "continue_recovery",
             ]
             let store = ReconciliationStore(client: world.work.client, poolAccount: "pool")

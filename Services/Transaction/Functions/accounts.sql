@@ -72,29 +72,24 @@ CREATE OR REPLACE FUNCTION owed_by(p_wallet bigint) RETURNS bigint LANGUAGE sql 
 $$;
 
 -- Of what was taken back and had been spent nothing is paid by this: that is settled elsewhere, or given up.
--- 'unblocked', also for a request that has done it before; 'missing', 'not_blocked', 'below_zero', and 'changed' when
--- something else is owed than what the operator has seen.
-CREATE OR REPLACE FUNCTION unblock_wallet(p_user uuid, p_owed bigint, p_operator text, p_reason text, p_request uuid,
-    p_now timestamptz DEFAULT NULL) RETURNS text
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+-- 'unblocked' and what was there, or nothing for a request that has done it before; 'missing', 'not_blocked',
+-- 'below_zero', and 'changed' when something else is owed than what the operator has seen.
+CREATE OR REPLACE FUNCTION unblock_wallet(p_user uuid, p_owed bigint, p_request uuid, OUT result text,
+    OUT posted bigint, OUT held bigint) LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
-    v_now timestamptz;
     b balances;
 BEGIN
     SELECT x.* INTO b FROM balances x JOIN users u ON u.wallet_id = x.account_id WHERE u.id = p_user
     FOR NO KEY UPDATE OF x;
-    IF b.account_id IS NULL THEN RETURN 'missing'; END IF;
-    IF EXISTS (SELECT 1 FROM audit_log l WHERE l.subject = p_user::text AND l.act = 'wallet.unblocked'
-        AND l.request_id = p_request) THEN RETURN 'unblocked'; END IF;
-    IF NOT b.debits_blocked THEN RETURN 'not_blocked'; END IF;
-    IF b.posted - b.held < 0 THEN RETURN 'below_zero'; END IF;
-    IF p_owed <> owed_by(b.account_id) THEN RETURN 'changed'; END IF;
-    v_now := coalesce(p_now, transfa_now());
+    result := CASE WHEN b.account_id IS NULL THEN 'missing'
+        WHEN EXISTS (SELECT 1 FROM audit_log l WHERE l.subject = p_user::text AND l.act = 'wallet.unblocked'
+            AND l.request_id = p_request) THEN 'unblocked'
+        WHEN NOT b.debits_blocked THEN 'not_blocked'
+        WHEN b.posted - b.held < 0 THEN 'below_zero'
+        WHEN p_owed <> owed_by(b.account_id) THEN 'changed' END;
+    IF result IS NOT NULL THEN RETURN; END IF;
     UPDATE balances x SET checked = true, debits_blocked = false WHERE x.account_id = b.account_id;
-    PERFORM record_act(p_operator, 'wallet.unblocked', p_user::text, p_reason,
-        json_build_object('blocked', true, 'posted', b.posted, 'held', b.held)::text,
-        json_build_object('blocked', false, 'owed', p_owed)::text, p_request, v_now);
-    RETURN 'unblocked';
+    SELECT 'unblocked', b.posted, b.held INTO result, posted, held;
 END $$;
 
 -- Whether nothing of a closed person's is left that they, or somebody they owe, would miss: no money, none on its way,

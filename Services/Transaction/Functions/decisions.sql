@@ -2,7 +2,7 @@
 
 -- Why an outcome cannot be decided by people now; null: it can. A reversal is of money that the provider has moved, and
 -- that operators have not already given back out of suspense.
-CREATE OR REPLACE FUNCTION decision_bar(t transactions, p_outcome text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION decision_refusal(t transactions, p_outcome text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE WHEN p_outcome IN ('completed', 'failed') AND (t).state <> 'unknown' THEN 'not_unknown'
         WHEN p_outcome = 'reversed' AND ((t).state <> 'completed' OR (t).submitted_at IS NULL) THEN 'not_reversible'
         WHEN p_outcome = 'reversed' AND (t).route_reason = 'returned' THEN 'not_reversible' END
@@ -16,103 +16,101 @@ LANGUAGE sql STABLE AS $$
         AND (c.started_at > p_since OR c.ended_at IS NULL AND c.deadline_at + interval '2 minutes' > p_now))
 $$;
 
-CREATE OR REPLACE FUNCTION proposal_json(p transfer_proposals) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-    SELECT json_build_object('proposal', (p).id, 'outcome', (p).outcome, 'state', (p).state,
-        'proposed_by', (p).proposed_by)::text
-$$;
-
 -- What nobody approved in time counts no more. The transfer must be locked.
 CREATE OR REPLACE FUNCTION expire_proposals(p_transaction uuid, p_now timestamptz) RETURNS void LANGUAGE sql AS $$
     UPDATE transfer_proposals x SET state = 'expired', decided_at = p_now
     WHERE x.transaction_id = p_transaction AND x.state = 'open' AND x.expires_at <= p_now
 $$;
 
--- 'open', or why not.
+-- 'open' and what the transfer is like, or why not.
 CREATE OR REPLACE FUNCTION propose_outcome(p_id uuid, p_transaction uuid, p_outcome text, p_reason text,
-    p_operator text, p_valid interval, p_request uuid, p_now timestamptz DEFAULT NULL) RETURNS text
+    p_operator text, p_valid interval, p_now timestamptz DEFAULT NULL,
+    OUT result text, OUT state text, OUT amount bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
-    v_bar text;
     t transactions;
-    p transfer_proposals;
 BEGIN
     SELECT * INTO t FROM transactions x WHERE x.id = p_transaction FOR NO KEY UPDATE;
-    IF t.id IS NULL THEN RETURN 'missing'; END IF;
+    IF t.id IS NULL THEN
+        result := 'missing';
+        RETURN;
+    END IF;
     v_now := coalesce(p_now, transfa_now());
     PERFORM expire_proposals(t.id, v_now);
-    v_bar := decision_bar(t, p_outcome);
-    IF v_bar IS NOT NULL THEN RETURN v_bar; END IF;
+    result := decision_refusal(t, p_outcome);
+    IF result IS NOT NULL THEN RETURN; END IF;
     IF EXISTS (SELECT 1 FROM transfer_proposals x WHERE x.transaction_id = t.id AND x.state = 'open') THEN
-        RETURN 'already_proposed';
+        result := 'already_proposed';
+        RETURN;
     END IF;
     INSERT INTO transfer_proposals (id, transaction_id, outcome, reason, proposed_by, proposed_at, expires_at)
-    VALUES (p_id, t.id, p_outcome, p_reason, p_operator, v_now, v_now + p_valid) RETURNING * INTO p;
-    PERFORM record_act(p_operator, 'transfer.proposed', t.id::text, p_reason,
-        json_build_object('state', t.state, 'amount', t.amount)::text, proposal_json(p), p_request, v_now);
-    RETURN 'open';
+    VALUES (p_id, t.id, p_outcome, p_reason, p_operator, v_now, v_now + p_valid);
+    SELECT 'open', t.state, t.amount INTO result, state, amount;
 END $$;
 
--- 'approved', or why not. A transfer that has ended meanwhile, or a proposal that is too old, takes nothing back and
--- closes the proposal. So does, where the transfer is said to have failed, an order that may still arrive: a transfer
--- stays unknown while its order is sent again, and what is given back must not leave all the same. Locks in the one
--- global order: settle_payments() takes all others after the transfer.
-CREATE OR REPLACE FUNCTION approve_outcome(p_id uuid, p_operator text, p_event uuid, p_request uuid,
-    p_now timestamptz DEFAULT NULL)
-RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+-- 'approved' and what was proposed, or why not. A transfer that has ended meanwhile, or a proposal that is too old, takes
+-- nothing back and closes the proposal, which is an act too. So does, where the transfer is said to have failed, an
+-- order that may still arrive: a transfer stays unknown while its order is sent again, and what is given back must not
+-- leave all the same. Locks in the one global order: settle_payments() takes all others after the transfer.
+CREATE OR REPLACE FUNCTION approve_outcome(p_id uuid, p_operator text, p_event uuid, p_now timestamptz DEFAULT NULL,
+    OUT result text, OUT transaction_id uuid, OUT outcome text, OUT proposed_by text, OUT reason text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
-    v_result text;
+    v_settled text;
     t transactions;
     p transfer_proposals;
-    b transfer_proposals;
 BEGIN
     SELECT * INTO p FROM transfer_proposals x WHERE x.id = p_id;
-    IF p.id IS NULL THEN RETURN 'missing'; END IF;
+    IF p.id IS NULL THEN
+        result := 'missing';
+        RETURN;
+    END IF;
     SELECT * INTO STRICT t FROM transactions x WHERE x.id = p.transaction_id FOR NO KEY UPDATE;
     SELECT * INTO STRICT p FROM transfer_proposals x WHERE x.id = p_id;         -- again, now that nobody else decides
-    IF p.state <> 'open' THEN RETURN 'decided'; END IF;
-    IF p.proposed_by = p_operator THEN RETURN 'same_operator'; END IF;
-    IF recovery_is_open() THEN RETURN 'recovering'; END IF;
+    result := CASE WHEN p.state <> 'open' THEN 'decided' WHEN p.proposed_by = p_operator THEN 'same_operator'
+        WHEN recovery_is_open() THEN 'recovering' END;
+    IF result IS NOT NULL THEN RETURN; END IF;
     v_now := coalesce(p_now, transfa_now());
-    b := p;
-    p.state := CASE
+    result := CASE
         WHEN p.expires_at <= v_now THEN 'expired'
-        WHEN decision_bar(t, p.outcome) IS NOT NULL THEN 'overtaken'
+        WHEN decision_refusal(t, p.outcome) IS NOT NULL THEN 'overtaken'
         WHEN p.outcome = 'failed' AND order_under_way(t, p.proposed_at, v_now) THEN 'overtaken' ELSE 'approved' END;
-    UPDATE transfer_proposals x SET state = p.state, decided_by = p_operator, decided_at = v_now WHERE x.id = p_id;
-    IF p.state = 'approved' THEN
-        v_result := (SELECT s.result FROM settle_payments(ARRAY[t.id], ARRAY[p.outcome], ARRAY['resolved_by_operators'],
+    UPDATE transfer_proposals x SET state = result, decided_by = p_operator, decided_at = v_now WHERE x.id = p_id;
+    IF result = 'approved' THEN
+        v_settled := (SELECT s.result FROM settle_payments(
+            ARRAY[t.id], ARRAY[p.outcome], ARRAY['resolved_by_operators'],
             ARRAY['proposal:' || p.id], ARRAY[NULL::text], ARRAY[p_event], ARRAY[NULL::uuid],
             'operators ' || p.proposed_by || ' and ' || p_operator, v_now) s);
-        IF v_result IS DISTINCT FROM p.outcome THEN
-            RAISE EXCEPTION 'what was approved did not happen: %', v_result USING ERRCODE = 'data_exception';
+        IF v_settled IS DISTINCT FROM p.outcome THEN
+            RAISE EXCEPTION 'what was approved did not happen: %', v_settled USING ERRCODE = 'data_exception';
         END IF;
     END IF;
-    PERFORM record_act(p_operator, 'transfer.' || p.state, t.id::text, p.reason, proposal_json(b), proposal_json(p),
-        p_request, v_now);
-    RETURN p.state;
+    SELECT t.id, p.outcome, p.proposed_by, p.reason INTO transaction_id, outcome, proposed_by, reason;
 END $$;
 
--- 'withdrawn', or why not; by whoever proposed it, or by another who disagrees.
-CREATE OR REPLACE FUNCTION withdraw_outcome(p_id uuid, p_reason text, p_operator text, p_request uuid,
-    p_now timestamptz DEFAULT NULL)
-RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+-- 'withdrawn' and what was proposed, or why not; by whoever proposed it, or by another who disagrees.
+CREATE OR REPLACE FUNCTION withdraw_outcome(p_id uuid, p_operator text, p_now timestamptz DEFAULT NULL, OUT result text,
+    OUT transaction_id uuid, OUT outcome text, OUT proposed_by text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
     p transfer_proposals;
-    b transfer_proposals;
 BEGIN
     SELECT * INTO p FROM transfer_proposals x WHERE x.id = p_id;
-    IF p.id IS NULL THEN RETURN 'missing'; END IF;
+    IF p.id IS NULL THEN
+        result := 'missing';
+        RETURN;
+    END IF;
     PERFORM 1 FROM transactions x WHERE x.id = p.transaction_id FOR NO KEY UPDATE;
     SELECT * INTO STRICT p FROM transfer_proposals x WHERE x.id = p_id;
-    IF p.state <> 'open' THEN RETURN 'decided'; END IF;
+    IF p.state <> 'open' THEN
+        result := 'decided';
+        RETURN;
+    END IF;
     v_now := coalesce(p_now, transfa_now());
-    b := p;
-    p.state := 'withdrawn';
-    UPDATE transfer_proposals x SET state = p.state, decided_by = p_operator, decided_at = v_now WHERE x.id = p_id;
-    PERFORM record_act(p_operator, 'transfer.withdrawn', p.transaction_id::text, p_reason, proposal_json(b),
-        proposal_json(p), p_request, v_now);
-    RETURN 'withdrawn';
+    result := 'withdrawn';
+    UPDATE transfer_proposals x SET state = result, decided_by = p_operator, decided_at = v_now WHERE x.id = p_id;
+    SELECT p.transaction_id, p.outcome, p.proposed_by INTO transaction_id, outcome, proposed_by;
 END $$;

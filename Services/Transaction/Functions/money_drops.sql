@@ -6,7 +6,7 @@
 
 -- Why a person may not claim, but for the slot; null: nothing is in the way. The person's receiving_counters row is
 -- locked.
-CREATE OR REPLACE FUNCTION claim_bar(d money_drops, p_user uuid, p_password_hash text, p_now timestamptz) RETURNS text
+CREATE OR REPLACE FUNCTION claim_refusal(d money_drops, p_user uuid, p_password_hash text, p_now timestamptz) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     r record;
@@ -53,14 +53,14 @@ BEGIN
     PERFORM 1 FROM receiving_counters c WHERE c.user_id = p_user FOR NO KEY UPDATE;
     v_now := coalesce(p_now, transfa_now());
     SELECT * INTO d FROM money_drops x WHERE x.id = p_drop;
-    outcome := claim_bar(d, p_user, p_password_hash, v_now);
+    outcome := claim_refusal(d, p_user, p_password_hash, v_now);
 
     IF outcome IS NULL THEN
         v_slot := take_slot(p_drop);
         v_now := coalesce(p_now, transfa_now());         -- waiting must not date a claim back before the expiry
         IF v_slot IS NULL THEN
             SELECT * INTO d FROM money_drops x WHERE x.id = p_drop;
-            outcome := coalesce(claim_bar(d, p_user, p_password_hash, v_now), 'drop_exhausted');
+            outcome := coalesce(claim_refusal(d, p_user, p_password_hash, v_now), 'drop_exhausted');
         ELSIF d.expires_at <= v_now THEN
             outcome := 'drop_expired';
         END IF;

@@ -7,11 +7,11 @@ CREATE OR REPLACE FUNCTION create_payment_request(p_id uuid, p_owner uuid, p_pay
 RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE
-    v_bar text;
+    v_refusal text;
 BEGIN
     IF NOT takes_requests_of(p_owner, p_payer) THEN RETURN 'requests_not_accepted'; END IF;
-    v_bar := asking_bar(p_owner, p_payer, p_now);
-    IF v_bar IS NOT NULL THEN RETURN v_bar; END IF;
+    v_refusal := asking_refusal(p_owner, p_payer, p_now);
+    IF v_refusal IS NOT NULL THEN RETURN v_refusal; END IF;
     RETURN make_payment_request(p_id, p_owner, p_payer, p_amount, p_description, p_link, p_expires_at, p_correlation,
         p_traceparent, p_now);
 END $$;
@@ -148,7 +148,7 @@ $$;
 
 -- Why somebody may not ask this person again now; null: nothing is in the way. Holds the mutex of the owner's requests,
 -- so that requests at once are counted one after the other.
-CREATE OR REPLACE FUNCTION asking_bar(p_owner uuid, p_payer text, p_now timestamptz) RETURNS text LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION asking_refusal(p_owner uuid, p_payer text, p_now timestamptz) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz;
     v_payer uuid;
@@ -199,7 +199,7 @@ BEGIN
 END $$;
 
 -- Whether the owner may change the image; if so, the request's row is locked.
-CREATE OR REPLACE FUNCTION request_image_bar(p_request uuid, p_user uuid, p_now timestamptz)
+CREATE OR REPLACE FUNCTION request_image_refusal(p_request uuid, p_user uuid, p_now timestamptz)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     q payment_requests;
@@ -219,9 +219,9 @@ CREATE OR REPLACE FUNCTION announce_request_image(p_request uuid, p_user uuid, p
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now constant timestamptz := coalesce(p_now, transfa_now());
-    v_bar constant text := request_image_bar(p_request, p_user, v_now);
+    v_refusal constant text := request_image_refusal(p_request, p_user, v_now);
 BEGIN
-    IF v_bar IS NOT NULL THEN RETURN v_bar; END IF;
+    IF v_refusal IS NOT NULL THEN RETURN v_refusal; END IF;
     INSERT INTO request_images (key, request_id, user_id, content_type, created_at)
     VALUES (p_key, p_request, p_user, p_type, v_now);
     RETURN 'announced';
@@ -231,7 +231,7 @@ END $$;
 CREATE OR REPLACE FUNCTION show_request_image(p_request uuid, p_user uuid, p_key text, p_now timestamptz DEFAULT NULL,
     OUT outcome text, OUT replaced text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
-    outcome := request_image_bar(p_request, p_user, coalesce(p_now, transfa_now()));
+    outcome := request_image_refusal(p_request, p_user, coalesce(p_now, transfa_now()));
     IF outcome IS NOT NULL THEN RETURN; END IF;
     IF p_key IS NOT NULL THEN
         UPDATE request_images i SET is_uploaded = true WHERE i.key = p_key AND i.request_id = p_request;

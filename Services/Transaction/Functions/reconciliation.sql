@@ -116,11 +116,11 @@ RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT left(md5(p_differences || ' ' || coalesce(p_detail, '')), 8)
 $$;
 
--- 'accepted', also for what was accepted before; 'no_recovery', 'missing', 'ended', 'not_looked_at', 'agrees', and
--- 'changed' when something else differs than what the operator has seen. What differs before everything that was under
--- way has arrived may be made good by the next look.
+-- 'accepted' and what differs, or nothing for what was accepted before; 'no_recovery', 'missing', 'ended',
+-- 'not_looked_at', 'agrees', and 'changed' when something else differs than what the operator has seen. What differs
+-- before everything that was under way has arrived may be made good by the next look.
 CREATE OR REPLACE FUNCTION accept_difference(p_recovery uuid, p_account text, p_mark text, p_operator text,
-    p_reason text, p_request uuid, p_now timestamptz DEFAULT NULL) RETURNS text
+    p_reason text, p_now timestamptz DEFAULT NULL, OUT result text, OUT differences bigint, OUT detail text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
@@ -128,21 +128,19 @@ DECLARE
     a recovery_accounts;
 BEGIN
     SELECT * INTO r FROM recoveries x WHERE x.id = p_recovery FOR NO KEY UPDATE;
-    IF r.id IS NULL THEN RETURN 'no_recovery'; END IF;
     SELECT * INTO a FROM recovery_accounts x WHERE x.recovery_id = r.id AND x.account = p_account FOR NO KEY UPDATE;
-    IF a.account IS NULL THEN RETURN 'missing'; END IF;
-    IF a.accepted_at IS NOT NULL AND p_mark = difference_mark(a.differences, a.detail) THEN RETURN 'accepted'; END IF;
-    IF r.ended_at IS NOT NULL THEN RETURN 'ended'; END IF;
-    IF a.differences IS NULL OR a.looked_at < r.begun_at + recovery_patience() THEN RETURN 'not_looked_at'; END IF;
-    IF a.differences = 0 THEN RETURN 'agrees'; END IF;
-    IF p_mark <> difference_mark(a.differences, a.detail) THEN RETURN 'changed'; END IF;
+    result := CASE WHEN r.id IS NULL THEN 'no_recovery'
+        WHEN a.account IS NULL THEN 'missing'
+        WHEN a.accepted_at IS NOT NULL AND p_mark = difference_mark(a.differences, a.detail) THEN 'accepted'
+        WHEN r.ended_at IS NOT NULL THEN 'ended'
+        WHEN a.differences IS NULL OR a.looked_at < r.begun_at + recovery_patience() THEN 'not_looked_at'
+        WHEN a.differences = 0 THEN 'agrees'
+        WHEN p_mark <> difference_mark(a.differences, a.detail) THEN 'changed' END;
+    IF result IS NOT NULL THEN RETURN; END IF;
     v_now := coalesce(p_now, transfa_now());
     UPDATE recovery_accounts x SET accepted_at = v_now, accepted_by = p_operator, accept_reason = p_reason
     WHERE x.recovery_id = r.id AND x.account = p_account;
-    PERFORM record_act(p_operator, 'recovery.difference_accepted', r.id::text, p_reason, NULL,
-        json_build_object('account', a.account, 'differences', a.differences, 'detail', a.detail)::text, p_request,
-        v_now);
-    RETURN 'accepted';
+    SELECT 'accepted', a.differences, a.detail INTO result, differences, detail;
 END $$;
 
 -- While a recovery is open, all who book a payment hold this until the commit, before any other lock: under either of

@@ -31,7 +31,8 @@ BEGIN
       AND j.key IN (SELECT d.transaction_id::text FROM recovery_doubts d WHERE d.recovery_id = p_recovery);
 END $$;
 
--- Begins, or answers the one that is open, which then reaches back to the earlier of both moments.
+-- Begins, or answers the one that is open, which then reaches back to the earlier of both moments. Records its act by
+-- itself: a restore calls it before any service runs.
 CREATE OR REPLACE FUNCTION begin_recovery(p_restored_to timestamptz, p_actor text, p_reason text,
     p_now timestamptz DEFAULT NULL)
 RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -64,7 +65,7 @@ BEGIN
     VALUES (new_event_id(v_now), least(p_restored_to, v_now), v_now, p_actor, p_reason) RETURNING * INTO r;
     PERFORM doubt_open_transfers(r.id, v_now);
     PERFORM record_act(p_actor, 'recovery.begun', r.id::text, p_reason, NULL,
-        json_build_object('restored_to', moment_text(r.restored_to))::text, NULL, v_now);
+        act_json(ARRAY['restored_to'], ARRAY[moment_text(r.restored_to)]), NULL, v_now);
     RETURN r.id;
 END $$;
 
@@ -314,26 +315,25 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     FROM recoveries r WHERE r.id = p_recovery
 $$;
 
--- 'ended', also for one that has ended before; 'incomplete', 'missing'.
-CREATE OR REPLACE FUNCTION end_recovery(p_recovery uuid, p_operator text, p_reason text, p_request uuid,
-    p_now timestamptz DEFAULT NULL) RETURNS text
+-- 'ended' and how many transfers had been forgotten, or nothing for one that has ended before; 'incomplete', 'missing'.
+CREATE OR REPLACE FUNCTION end_recovery(p_recovery uuid, p_operator text, p_reason text, p_now timestamptz DEFAULT NULL,
+    OUT result text, OUT forgotten bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
     r recoveries;
 BEGIN
     SELECT * INTO r FROM recoveries x WHERE x.id = p_recovery FOR NO KEY UPDATE;
-    IF r.id IS NULL THEN RETURN 'missing'; END IF;
-    IF r.ended_at IS NOT NULL THEN RETURN 'ended'; END IF;
+    result := CASE WHEN r.id IS NULL THEN 'missing' WHEN r.ended_at IS NOT NULL THEN 'ended' END;
+    IF result IS NOT NULL THEN RETURN; END IF;
     IF EXISTS (SELECT 1 FROM recovery_missing(r.id) m WHERE m.not_planned OR m.accounts > 0 OR m.doubts > 0) THEN
-        RETURN 'incomplete';
+        result := 'incomplete';
+        RETURN;
     END IF;
     v_now := coalesce(p_now, transfa_now());
     UPDATE recoveries x SET ended_at = v_now, ended_by = p_operator, end_reason = p_reason WHERE x.id = r.id;
-    PERFORM record_act(p_operator, 'recovery.ended', r.id::text, p_reason, NULL,
-        json_build_object('forgotten', (SELECT count(*) FROM forgotten_transfers f WHERE f.recovery_id = r.id))::text,
-        p_request, v_now);
-    RETURN 'ended';
+    result := 'ended';
+    forgotten := (SELECT count(*) FROM forgotten_transfers f WHERE f.recovery_id = r.id);
 END $$;
 
 -- Another difference is one that nobody has looked at. Of a recovery that has ended nothing is noted any more.

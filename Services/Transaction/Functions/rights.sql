@@ -7,20 +7,19 @@
 
 -- Called by other functions alone.
 REVOKE ALL ON FUNCTION
-    adopt_transfers, advance, apply_move, asking_bar, charge_subscription, check_charges, check_counters,
+    adopt_transfers, advance, apply_move, asking_refusal, charge_subscription, check_charges, check_counters,
     check_decisions, check_drops, check_entries, check_events, check_fees, check_holds, check_idempotency,
-    check_recovery, check_requests, check_states, check_suspense, claim_bar, close_drop, count_orders,
-    decision_bar, divert_to_suspense, doubt_open_transfers, end_holds, end_incoming, expire_proposals,
-    fail_transfers, follow_drop, follow_request, follow_transfers, forgotten_transfer, give_back_spending,
-    lock_order_parties, lock_payments, lock_transfer_parties, make_payment_request, may_be_forgotten,
-    may_resend, next_of_drop, order_under_way, pair_of, patterns, pay_from_pool, post_charge, post_completion,
-    post_legs, post_release, post_reversal, proposal_json, publish, publish_adjusted_slots, publish_charge,
+    check_recovery, check_requests, check_states, check_suspense, claim_refusal, close_drop, count_orders,
+    decision_refusal, divert_to_suspense, doubt_open_transfers, end_holds, end_incoming, expire_proposals,
+    fail_transfers, find_risks, follow_drop, follow_request, follow_transfers, forgotten_transfer,
+    give_back_spending, lock_order_parties, lock_payments, lock_transfer_parties, make_payment_request,
+    may_be_forgotten, may_resend, next_of_drop, order_under_way, pair_of, pay_from_pool, post_charge,
+    post_completion, post_legs, post_release, post_reversal, publish, publish_adjusted_slots, publish_charge,
     publish_completed, publish_created, publish_drop_claimed, publish_drop_ended, publish_drop_opened,
     publish_drop_refunded, publish_failed, publish_orders, publish_request, publish_rerouted,
-    publish_reversed, publish_slots, record_act(text, text, text, text, text, uuid, timestamptz), refund_drop,
-    refuse_reopening, refuse_rewriting, release_bar, release_slots, request_image_bar, sent_to_new_accounts,
-    submission_bar, switch_or_fail, switch_to_book, take_inbound, take_slot, takes_requests_of, void_drop,
-    write_drops, write_orders, write_transfers
+    publish_reversed, publish_slots, refund_drop, refuse_reopening, refuse_rewriting, release_refusal,
+    release_slots, request_image_refusal, sent_to_new_accounts, submission_refusal, switch_or_fail, switch_to_book,
+    take_inbound, take_slot, takes_requests_of, void_drop, write_drops, write_orders, write_transfers
     FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION
@@ -38,20 +37,20 @@ GRANT EXECUTE ON FUNCTION
 
 REVOKE ALL ON FUNCTION
     accept_difference, adjust_slots, approve_outcome, ask_reconciliation, beat, begin_recovery, begin_resend,
-    begin_submission, charge_subscriptions, check_invariants, clear_signal, close_products, continue_recovery,
+    begin_submission, charge_subscriptions, check_invariants, clear_risk_alert, close_products, continue_recovery,
     credit_inbound, decide_release, difference_mark, doubtful, end_recovery, ensure_users,
     expected_at_provider, expire_payment_requests, finish_calls, follow_switch, hide_request_images,
-    hold_unmatched, may_be_erased, note_absent, note_breaks, note_device, note_recovered, note_signals,
+    hold_unmatched, may_be_erased, note_absent, note_breaks, note_device, note_recovered, note_risk_alerts,
     owed_by, propose_outcome, propose_release, prune_orders, record_absence, recover_payment,
     recover_transfer, recovery_missing, request_image_fate, settle_payments, sweep_money_drops,
     unblock_wallet, weigh_banks, withdraw_outcome
     FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
     accept_difference, adjust_slots, approve_outcome, ask_reconciliation, beat, begin_recovery, begin_resend,
-    begin_submission, charge_subscriptions, check_invariants, clear_signal, close_products, continue_recovery,
+    begin_submission, charge_subscriptions, check_invariants, clear_risk_alert, close_products, continue_recovery,
     credit_inbound, decide_release, difference_mark, doubtful, end_recovery, ensure_users,
     expected_at_provider, expire_payment_requests, finish_calls, follow_switch, hide_request_images,
-    hold_unmatched, may_be_erased, note_absent, note_breaks, note_device, note_recovered, note_signals,
+    hold_unmatched, may_be_erased, note_absent, note_breaks, note_device, note_recovered, note_risk_alerts,
     owed_by, propose_outcome, propose_release, prune_orders, record_absence, recover_payment,
     recover_transfer, recovery_missing, request_image_fate, settle_payments, sweep_money_drops,
     unblock_wallet, weigh_banks, withdraw_outcome

@@ -17,7 +17,7 @@ CREATE OR REPLACE FUNCTION step_for(t transactions, p_id uuid, p_ord integer, p_
 $$;
 
 -- A refund is not held back by what holds back other money: it was the creator's all along.
-CREATE OR REPLACE FUNCTION submission_bar(t transactions, p_now timestamptz) RETURNS text LANGUAGE plpgsql STABLE AS $$
+CREATE OR REPLACE FUNCTION submission_refusal(t transactions, p_now timestamptz) RETURNS text LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN CASE
         WHEN recovery_is_open() THEN 'stale'
@@ -60,13 +60,13 @@ BEGIN
     v_now := coalesce(p_now, transfa_now());
 
     FOR r IN
-        SELECT t.id, t.type, submission_bar(t, v_now) AS bar
+        SELECT t.id, t.type, submission_refusal(t, v_now) AS bar
         FROM transactions t WHERE t.id = ANY (p_transactions) AND t.state = 'accepted' ORDER BY t.id
     LOOP
-        IF r.bar IS NULL THEN v_send := v_send || r.id;
-        ELSIF r.bar = 'stale' THEN v_stale := v_stale || r.id;
-        ELSIF r.bar = 'beneficiary_gone' AND r.type = 'p2p' THEN v_switch := v_switch || r.id;
-        ELSE v_fail := v_fail || r.id; v_why := v_why || r.bar;
+        IF r.refusal IS NULL THEN v_send := v_send || r.id;
+        ELSIF r.refusal = 'stale' THEN v_stale := v_stale || r.id;
+        ELSIF r.refusal = 'beneficiary_gone' AND r.type = 'p2p' THEN v_switch := v_switch || r.id;
+        ELSE v_fail := v_fail || r.id; v_why := v_why || r.refusal;
         END IF;
     END LOOP;
 
@@ -119,9 +119,9 @@ BEGIN
     PERFORM 1 FROM receiving_counters c
     WHERE c.user_id IN (SELECT t.recipient_id FROM transactions t WHERE t.id = ANY (p_switch || p_fail))
     ORDER BY c.user_id FOR NO KEY UPDATE;
-    FOR r IN SELECT x.id, switch_to_book(x.id, p_actor, p_now) AS bar FROM unnest(p_switch) AS x(id) LOOP
-        IF r.bar IS NULL THEN switched := switched || r.id;
-        ELSE failed := failed || r.id; p_why := p_why || r.bar;
+    FOR r IN SELECT x.id, switch_to_book(x.id, p_actor, p_now) AS refusal FROM unnest(p_switch) AS x(id) LOOP
+        IF r.refusal IS NULL THEN switched := switched || r.id;
+        ELSE failed := failed || r.id; p_why := p_why || r.refusal;
         END IF;
     END LOOP;
     IF failed <> '{}' THEN

@@ -28,9 +28,3 @@ BEGIN
     GET DIAGNOSTICS v_nonces = ROW_COUNT;
     RETURN v_refused + v_nonces;
 END $$;
-
-CREATE OR REPLACE FUNCTION record_act(p_actor text, p_act text, p_subject text, p_before text, p_after text,
-    p_request uuid, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM record_act(p_actor, p_act, p_subject, p_after::json ->> 'reason', p_before, p_after, p_request, p_now);
-END $$;

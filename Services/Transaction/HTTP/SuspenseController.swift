@@ -40,14 +40,7 @@ struct SuspenseController: Sendable {
         let order = try OperatorOrder(request, context, reason: proposal.reason)
         let release = self.ids.next()
         let word = try await self.database.transaction(cause: context.cause) { transaction in
-            try await self.store.propose(
-                release,
-                of: money,
-                proposal.disposition,
-                reason: order.reason,
-                by: order.name,
-                in: transaction
-            )
+            try await self.store.propose(release, of: money, proposal.disposition, by: order, in: transaction)
         }
         guard word == "proposed" else { throw APIError(releaseRefusal: word) }
         return try APIResponse(.created, json: Outcome(id: release, state: word))

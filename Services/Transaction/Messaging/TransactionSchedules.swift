@@ -17,7 +17,7 @@ enum TransactionSchedules {
         // The job of a transfer does it too, but not while the provider cannot be reached.
         Schedule("fail_unsent", every: .seconds(600)) { try await LedgerUpkeep().failUnsent(in: $0) },
         Schedule("weigh_banks", every: .seconds(30)) { try await LedgerUpkeep().weighBanks(in: $0) },
-        Schedule("note_signals", every: .seconds(60)) { try await SignalStore().note(in: $0) },
+        Schedule("note_risk_alerts", every: .seconds(60)) { try await RiskAlertStore().note(in: $0) },
         // What people see end, and money that goes back to them.
         Schedule("sweep_money_drops", every: .seconds(2)) { try await LedgerUpkeep().sweepMoneyDrops(in: $0) },
         Schedule("expire_payment_requests", every: .seconds(5)) { try await LedgerUpkeep().expireRequests(in: $0) },

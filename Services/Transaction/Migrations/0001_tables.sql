@@ -639,24 +639,28 @@ CREATE UNIQUE INDEX disputes_once ON disputes (transaction_id, user_id) WHERE st
 CREATE INDEX disputes_of_user ON disputes (user_id, transaction_id, position);
 CREATE INDEX disputes_due ON disputes (due_at, position) WHERE state <> 'closed';
 
--- Patterns that people should look at. They are seen after the fact, among the newest transfers, so that no payment
--- waits for it; nothing is refused because of one, and whoever has looked clears it with a note.
-CREATE TABLE signals (
+-- What stands out in payments, for people to look at. It is seen after the fact, among the newest transfers, so that no
+-- payment waits for it; nothing is refused because of it, and whoever has looked clears it with a note.
+CREATE TABLE risk_alerts (
     id              uuid PRIMARY KEY,
     user_id         uuid NOT NULL,
     kind            text COLLATE "C" NOT NULL
                     CHECK (kind IN ('many_recipients', 'many_senders', 'passes_on', 'many_drops')),
-    detail          text NOT NULL,                       -- JSON, numbers only
+    counted         bigint,                              -- people or drops
+    received        bigint,                              -- of who passes on
+    sent            bigint,
     state           text COLLATE "C" NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'cleared')),
     first_seen      timestamptz NOT NULL,
     last_seen       timestamptz NOT NULL,
     cleared_by      text,
     cleared_at      timestamptz,
     note            text,
+    CHECK ((kind = 'passes_on') = (counted IS NULL)),
+    CHECK ((kind = 'passes_on') = (received IS NOT NULL AND sent IS NOT NULL)),
     CHECK ((state = 'cleared') = (cleared_by IS NOT NULL AND cleared_at IS NOT NULL AND note IS NOT NULL))
 );
-CREATE UNIQUE INDEX signals_open ON signals (user_id, kind) WHERE state = 'open';
-CREATE INDEX signals_cleared ON signals (user_id, kind, cleared_at) WHERE state = 'cleared';
+CREATE UNIQUE INDEX risk_alerts_open ON risk_alerts (user_id, kind) WHERE state = 'open';
+CREATE INDEX risk_alerts_cleared ON risk_alerts (user_id, kind, cleared_at) WHERE state = 'cleared';
 
 -- How the banks are doing, seen by what becomes of transfers to them: a person who is about to send learns that a bank
 -- is slow, and operators which one it is. Nothing is decided by it: an order to a slow bank is taken and waits.
@@ -810,7 +814,7 @@ GRANT SELECT ON ledger_accounts, balances, transactions, transaction_events, hol
     disputes, bank_health
     TO ${handler}, ${worker};
 GRANT SELECT ON approval_nonces, refused_orders, inbound_payments, transfer_absences, breaks, blocks,
-    subscription_charges, suspense_releases, transfer_proposals, provider_answers, signals, reconciled_accounts,
+    subscription_charges, suspense_releases, transfer_proposals, provider_answers, risk_alerts, reconciled_accounts,
     reconciliation_breaks, break_notes, recoveries, recovery_accounts, forgotten_transfers
     TO ${worker};
 
@@ -858,7 +862,7 @@ BEGIN
         ('subscription_charges', 'false'),
         ('disputes', 'user_id = nullif(current_setting(''transfa.user_id'', true), '''')::uuid'),
         ('blocks', NULL),                                -- the handler has no right to these two
-        ('signals', NULL)
+        ('risk_alerts', NULL)
     ) AS x(name, own)
     LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t.name);

@@ -51,24 +51,40 @@ struct RecoveryStore: Sendable {
     // MARK: What operators do and see
 
     /// Begins one; the open one when there is one.
+    ///
+    /// The function records it, as it does in a restore, which runs no service yet.
     func begin(_ restoredTo: Date, by order: OperatorOrder, in transaction: EventTransaction) async throws -> UUID {
         let rows = try await transaction.query("SELECT begin_recovery(\(restoredTo), \(order.name), \(order.reason))")
         guard let id = try rows.first?.decode(UUID.self) else { throw LedgerContradiction() }
         return id
     }
 
-    /// Ends one, unless something is missing.
+    /// Ends one, unless something is missing, and records that.
     func end(_ id: UUID, by order: OperatorOrder, in transaction: EventTransaction) async throws -> Ending {
         let rows = try await transaction.query(
-            "SELECT end_recovery(\(id), \(order.name), \(order.reason), \(order.request))"
+            "SELECT result, forgotten FROM end_recovery(\(id), \(order.name), \(order.reason))"
         )
-        guard let word = try rows.first?.decode(String.self), let ending = Ending(rawValue: word) else {
-            throw LedgerContradiction()
+        guard let (word, forgotten) = try rows.first?.decode(String.self, Int64?.self),
+            let ending = Ending(rawValue: word)
+        else { throw LedgerContradiction() }
+        // Nothing was done when it had ended before.
+        if let forgotten {
+            let after = ["forgotten": forgotten]
+            try await transaction.record("recovery.ended", on: id.lowercased, after: after, by: order)
         }
         return ending
     }
 
-    /// Lets what differs on an account, as the mark of it says, hold a recovery open no more, until something else differs.
+    /// What was accepted as the audit shows it.
+    private struct AuditedDifference: Encodable, Sendable {
+        let account: String
+        let differences: Int64
+        let detail: String?
+    }
+
+    /// Lets what differs on an account, as the mark says, hold a recovery open no more, until something else differs.
+    ///
+    /// It is recorded, once.
     func accept(
         _ account: String,
         _ mark: String,
@@ -77,10 +93,18 @@ struct RecoveryStore: Sendable {
         in transaction: EventTransaction
     ) async throws -> Acceptance {
         let rows = try await transaction.query(
-            "SELECT accept_difference(\(id), \(account), \(mark), \(order.name), \(order.reason), \(order.request))"
+            """
+            SELECT result, differences, detail
+            FROM accept_difference(\(id), \(account), \(mark), \(order.name), \(order.reason))
+            """
         )
-        guard let word = try rows.first?.decode(String.self), let acceptance = Acceptance(rawValue: word) else {
-            throw LedgerContradiction()
+        guard let (word, differences, detail) = try rows.first?.decode(String.self, Int64?.self, String?.self),
+            let acceptance = Acceptance(rawValue: word)
+        else { throw LedgerContradiction() }
+        // Nothing was done when it was accepted before.
+        if let differences {
+            let after = AuditedDifference(account: account, differences: differences, detail: detail)
+            try await transaction.record("recovery.difference_accepted", on: id.lowercased, after: after, by: order)
         }
         return acceptance
     }

@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Messaging
 import Postgres
+import Primitives
 
 /// Money that waits in suspense, as operators see it.
 struct SuspendedMoney: Sendable, Encodable {
@@ -87,41 +88,94 @@ struct SuspenseStore: Sendable {
         }
     }
 
-    /// Proposes a release; `proposed`, or why not.
+    // MARK: Deciding
+
+    /// A release as the audit shows it.
+    private struct AuditedRelease: Encodable, Sendable {
+        let release: String
+        var state: String?
+        var proposedBy: String?
+        var disposition: String?
+        var reason: String?
+        var amount: Int64?
+
+        private enum CodingKeys: String, CodingKey {
+            case release
+            case state
+            case proposedBy = "proposed_by"
+            case disposition
+            case reason
+            case amount
+        }
+    }
+
+    /// Proposes a release and records that; `proposed`, or why not.
     func propose(
         _ release: UUID,
         of money: UUID,
         _ disposition: Disposition,
-        reason: String,
-        by operator: String,
+        by order: OperatorOrder,
         in transaction: EventTransaction
     ) async throws -> String {
-        try await Self.word(
-            transaction.query(
-                """
-                SELECT propose_release(\(release), \(money), \(disposition.rawValue), \(reason), \(`operator`),
-                    \(transaction.cause.correlationID))
-                """
-            )
+        let rows = try await transaction.query(
+            """
+            SELECT result, amount
+            FROM propose_release(\(release), \(money), \(disposition.rawValue), \(order.reason), \(order.name))
+            """
         )
+        guard let (word, amount) = try rows.first?.decode(String.self, Int64?.self) else { throw LedgerContradiction() }
+        if let amount {
+            let after = AuditedRelease(
+                release: release.lowercased,
+                disposition: disposition.rawValue,
+                reason: order.reason,
+                amount: amount
+            )
+            try await transaction.record("suspense.proposed", on: money.lowercased, after: after, by: order)
+        }
+        return word
     }
 
-    /// Approves or rejects what another operator proposed; `approved`, `rejected`, or why not.
+    /// Approves or rejects what another operator proposed, and records that; `approved`, `rejected`, or why not.
     func decide(
         _ release: UUID,
         approve: Bool,
-        by operator: String,
+        by name: String,
         in transaction: EventTransaction
     ) async throws -> String {
-        try await Self.word(
-            transaction.query(
-                "SELECT decide_release(\(release), \(`operator`), \(approve), \(transaction.cause.correlationID))"
-            )
+        let rows = try await transaction.query(
+            """
+            SELECT result, transaction_id, disposition, proposed_by, reason, amount
+            FROM decide_release(\(release), \(name), \(approve))
+            """
         )
-    }
-
-    private static func word(_ rows: [PostgresRow]) throws -> String {
-        guard let word = try rows.first?.decode(String.self) else { throw LedgerContradiction() }
+        guard
+            let (word, money, disposition, proposer, reason, amount) = try rows.first?.decode(
+                String.self,
+                UUID?.self,
+                String?.self,
+                String?.self,
+                String?.self,
+                Int64?.self
+            )
+        else { throw LedgerContradiction() }
+        if let money {
+            guard let reason else { throw LedgerContradiction() }
+            try await transaction.record(
+                "suspense.\(word)",
+                on: money.lowercased,
+                before: AuditedRelease(release: release.lowercased, state: "proposed", proposedBy: proposer),
+                after: AuditedRelease(
+                    release: release.lowercased,
+                    state: word,
+                    disposition: disposition,
+                    reason: reason,
+                    amount: amount
+                ),
+                // The proposal says why; who decides says only whether.
+                by: OperatorOrder(name: name, reason: reason, request: transaction.cause.correlationID)
+            )
+        }
         return word
     }
 }

@@ -10,8 +10,6 @@ struct TransferDeskStore: Sendable {
     /// How long a proposal waits for its approval.
     static let validity = Duration.seconds(86_400)
 
-    // MARK: Looking
-
     /// A state that transfers are listed by.
     enum State: String, Sendable, CaseIterable {
         case accepted
@@ -101,7 +99,8 @@ struct TransferDeskStore: Sendable {
             WHERE p.transaction_id = t.id AND p.state = 'open' AND p.expires_at > transfa_now())
         """
 
-    private static let proposal: SQL = """
+    /// A proposal `p`, as JSON.
+    static let proposal: SQL = """
         json_strip_nulls(json_build_object('id', p.id, 'transaction_id', p.transaction_id, 'outcome', p.outcome,
             'reason', p.reason,
             'state', CASE WHEN p.state = 'open' AND p.expires_at <= transfa_now() THEN 'expired' ELSE p.state END,
@@ -132,72 +131,4 @@ struct TransferDeskStore: Sendable {
             'first_seen_at', a.first_seen_at, 'last_seen_at', a.last_seen_at) ORDER BY a.last_seen_at), '[]')
          FROM provider_answers a WHERE a.transaction_id = t.id)
         """
-
-    // MARK: Deciding
-
-    /// Proposes how a transfer ended.
-    ///
-    /// - Returns: The proposal, as JSON.
-    /// - Throws: `DecisionRefusal`.
-    func propose(
-        _ proposal: UUID,
-        about transfer: UUID,
-        _ outcome: DecidedOutcome,
-        by order: OperatorOrder,
-        in transaction: EventTransaction
-    ) async throws -> String {
-        let word = try await Self.word(
-            transaction.query(
-                """
-                SELECT propose_outcome(\(proposal), \(transfer), \(outcome.rawValue), \(order.reason), \(order.name),
-                    \(Self.validity.wholeMilliseconds) * interval '1 millisecond', \(order.request))
-                """
-            )
-        )
-        guard word == "open" else { throw try Self.refusal(word) }
-        let rows = try await transaction.query(
-            "SELECT \(Self.proposal)::text FROM transfer_proposals p WHERE p.id = \(proposal)"
-        )
-        return try Self.word(rows)
-    }
-
-    /// Approves what another operator proposed, and does it.
-    ///
-    /// - Returns: `approved`, or the word of a refusal: one that closes the proposal must be committed too.
-    func approve(
-        _ proposal: UUID,
-        by name: String,
-        in transaction: EventTransaction
-    ) async throws -> DecisionRefusal? {
-        let word = try await Self.word(
-            transaction.query(
-                """
-                SELECT approve_outcome(\(proposal), \(name), \(transaction.makeID()), \(transaction.cause.correlationID))
-                """
-            )
-        )
-        return word == "approved" ? nil : try Self.refusal(word)
-    }
-
-    /// Withdraws a proposal.
-    ///
-    /// - Throws: `DecisionRefusal`.
-    func withdraw(_ proposal: UUID, by order: OperatorOrder, in transaction: EventTransaction) async throws {
-        let word = try await Self.word(
-            transaction.query(
-                "SELECT withdraw_outcome(\(proposal), \(order.reason), \(order.name), \(order.request))"
-            )
-        )
-        guard word == "withdrawn" else { throw try Self.refusal(word) }
-    }
-
-    private static func refusal(_ word: String) throws -> DecisionRefusal {
-        guard let refusal = DecisionRefusal(rawValue: word) else { throw LedgerContradiction() }
-        return refusal
-    }
-
-    private static func word(_ rows: [PostgresRow]) throws -> String {
-        guard let word = try rows.first?.decode(String.self) else { throw LedgerContradiction() }
-        return word
-    }
 }

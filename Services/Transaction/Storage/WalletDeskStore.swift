@@ -1,6 +1,7 @@
 import Foundation
 import Messaging
 import Postgres
+import Primitives
 
 /// Wallets that send nothing until an operator has looked; as worker, for no user's request comes here.
 struct WalletDeskStore: Sendable {
@@ -30,7 +31,15 @@ struct WalletDeskStore: Sendable {
         ).first?.decode(String.self) ?? "[]"
     }
 
-    /// Lets a wallet send again whose owner owes so much.
+    /// A wallet as the audit shows it.
+    private struct AuditedWallet: Encodable, Sendable {
+        let blocked: Bool
+        var posted: Int64?
+        var held: Int64?
+        var owed: Int64?
+    }
+
+    /// Lets a wallet send again whose owner owes so much, and records that.
     func unblock(
         _ user: UUID,
         owing owed: Int64,
@@ -38,10 +47,20 @@ struct WalletDeskStore: Sendable {
         in transaction: EventTransaction
     ) async throws -> Unblocking {
         let rows = try await transaction.query(
-            "SELECT unblock_wallet(\(user), \(owed), \(order.name), \(order.reason), \(order.request))"
+            "SELECT result, posted, held FROM unblock_wallet(\(user), \(owed), \(order.request))"
         )
-        guard let word = try rows.first?.decode(String.self), let unblocking = Unblocking(rawValue: word) else {
-            throw LedgerContradiction()
+        guard let (word, posted, held) = try rows.first?.decode(String.self, Int64?.self, Int64?.self),
+            let unblocking = Unblocking(rawValue: word)
+        else { throw LedgerContradiction() }
+        // Nothing was done by a request that had done it before.
+        if let posted {
+            try await transaction.record(
+                "wallet.unblocked",
+                on: user.lowercased,
+                before: AuditedWallet(blocked: true, posted: posted, held: held),
+                after: AuditedWallet(blocked: false, owed: owed),
+                by: order
+            )
         }
         return unblocking
     }

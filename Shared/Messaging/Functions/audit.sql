@@ -1,6 +1,7 @@
 -- What operators do: the acts are a chain of hashes.
 
--- The hash of a row takes in that of the row before it, and its reason where there is one.
+-- The hash of a row takes in that of the row before it, and its reason where there is one. JSON is only how the members
+-- become one text that no other act has; nobody reads it.
 CREATE OR REPLACE FUNCTION audit_hash(a audit_log) RETURNS bytea LANGUAGE sql STABLE AS $$
     SELECT sha256(a.previous || convert_to(
         json_build_array(a.number, (extract(epoch FROM a.happened_at) * 1000000)::bigint, a.actor, a.act, a.subject,
@@ -8,6 +9,9 @@ CREATE OR REPLACE FUNCTION audit_hash(a audit_log) RETURNS bytea LANGUAGE sql ST
 $$;
 
 -- Writes one act down, in the transaction that does it. Last of all locks: whoever holds it holds up other operators.
+--
+-- Swift calls it, for functions too that act for an operator: they return what the act was about, and nothing where nothing
+-- was done.
 CREATE OR REPLACE FUNCTION record_act(p_actor text, p_act text, p_subject text, p_reason text, p_before text,
     p_after text, p_request uuid, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -25,6 +29,11 @@ BEGIN
     INSERT INTO audit_log SELECT a.*;
     UPDATE audit_head SET number = a.number, hash = a.hash;
 END $$;
+
+-- What an act was about, where SQL records it: what a restore does before any service runs. All else is written by Swift.
+CREATE OR REPLACE FUNCTION act_json(p_names text[], p_values text[]) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT json_object(p_names, p_values)::text
+$$;
 
 -- What is wrong with the chain; empty when it is whole. I26 is its number among the invariants of transaction.
 CREATE OR REPLACE FUNCTION check_audit() RETURNS TABLE (name text, detail text)

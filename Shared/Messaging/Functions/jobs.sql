@@ -58,9 +58,8 @@ BEGIN
 END $$;
 
 -- The runs of a job and one more; the newest twenty are kept.
-CREATE OR REPLACE FUNCTION with_run(p_runs jsonb, p_attempt integer, p_started timestamptz, p_ended timestamptz,
-    p_outcome text, p_error text) RETURNS jsonb LANGUAGE sql STABLE AS $$
-    SELECT CASE WHEN jsonb_array_length(p_runs) >= 20 THEN p_runs - 0 ELSE coalesce(p_runs, '[]') END
-        || jsonb_build_object('attempt', p_attempt, 'started_at', p_started, 'ended_at', p_ended, 'outcome', p_outcome,
-            'error', p_error)
+CREATE OR REPLACE FUNCTION with_run(p_runs job_run[], p_attempt integer, p_started timestamptz, p_ended timestamptz,
+    p_outcome text, p_error text) RETURNS job_run[] LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN cardinality(p_runs) >= 20 THEN p_runs[2:] ELSE coalesce(p_runs, '{}') END
+        || ROW(p_attempt, p_started, p_ended, p_outcome, p_error)::job_run
 $$;

@@ -123,6 +123,10 @@ CREATE TABLE lone_runs (
 -- Nearly all jobs are done at once, and cost nothing more: `started_at` of the last run is all that is noted of those.
 -- Runs that ended otherwise stand in `runs`, the newest twenty.
 
+CREATE TYPE job_run AS (
+    attempt integer, started_at timestamptz, ended_at timestamptz, outcome text, error text
+);
+
 CREATE TABLE jobs (
     id              uuid PRIMARY KEY,
     kind            text COLLATE "C" NOT NULL,
@@ -142,7 +146,7 @@ CREATE TABLE jobs (
     created_at      timestamptz NOT NULL,
     finished_at     timestamptz,
     started_at      timestamptz,
-    runs            jsonb,
+    runs            job_run[],
     UNIQUE (kind, key)
 ) WITH (fillfactor = 70);
 

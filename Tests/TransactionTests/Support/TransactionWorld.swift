@@ -93,6 +93,16 @@ struct TransactionWorld: ServiceWorld {
         try await self.database.psql(sql).first.flatMap { Int($0) }
     }
 
+    /// What the audit says of acts whose name begins so: actor, act, subject, reason, before, after and request.
+    func acts(_ prefix: String) async throws -> [String] {
+        try await self.database.psql(
+            """
+            SELECT actor, act, subject, reason, before, after, request_id FROM audit_log
+            WHERE starts_with(act, '\(prefix)') ORDER BY number
+            """
+        )
+    }
+
     /// What does not hold in the books.
     func brokenInvariants() async throws -> [String] {
         try await self.database.psql("SELECT name, detail FROM check_invariants()")

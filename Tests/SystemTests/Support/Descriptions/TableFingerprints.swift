@@ -14,7 +14,7 @@ struct TableFingerprints: Equatable, Sendable {
         ("archive_progress", "false", "how far the event log was read"),
         ("requests", "false", "requests, refused ones too, are recorded for traces"),
         ("bank_health", "false", "how the banks are doing, looked at every half minute"),
-        ("signals", "false", "what stands out, looked for every minute"),
+        ("risk_alerts", "false", "what stands out, looked for every minute"),
         ("event_sequences", "subject NOT IN ('auth', 'customer', 'subscription')", "heartbeats are numbered"),
     ]
 

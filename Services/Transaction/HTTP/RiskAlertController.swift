@@ -2,21 +2,21 @@ import Hummingbird
 import Messaging
 import ServiceKit
 
-/// Patterns that people should look at, on the internal port.
+/// Payments that stand out and that people should look at, on the internal port.
 ///
 /// The header `Transfa-Operator` names who has looked.
-struct SignalController: Sendable {
-    let store: SignalStore
+struct RiskAlertController: Sendable {
+    let store: RiskAlertStore
     let database: EventDatabase
 
     private static let maximumRows = 1000
 
     /// Adds the routes under `/internal`.
     func add(to group: RouterGroup<AppRequestContext>) {
-        group.get("/signals") { _, _ in
+        group.get("/risk-alerts") { _, _ in
             try APIResponse(json: try await self.store.open(limit: Self.maximumRows, on: self.database))
         }
-        group.post("/signals/:id/clear") { try await self.clear($0, $1) }
+        group.post("/risk-alerts/:id/clear") { try await self.clear($0, $1) }
     }
 
     private struct Clearing: Decodable {
