@@ -46,7 +46,8 @@ BEGIN
     SELECT new_event_id(v_now), r.user_id, r.kind, r.counted, r.received, r.sent, v_now, v_now
     FROM find_risks(p_limit, v_now) r
     WHERE NOT EXISTS (SELECT 1 FROM risk_alerts c
-        WHERE c.user_id = r.user_id AND c.kind = r.kind AND c.state = 'cleared' AND c.cleared_at > v_now - interval '1 day')
+        WHERE c.user_id = r.user_id AND c.kind = r.kind AND c.state = 'cleared'
+          AND c.cleared_at > v_now - interval '1 day')
     ON CONFLICT (user_id, kind) WHERE state = 'open' DO UPDATE
     SET counted = excluded.counted, received = excluded.received, sent = excluded.sent, last_seen = v_now;
     RETURN (SELECT count(*) FROM risk_alerts a WHERE a.state = 'open');

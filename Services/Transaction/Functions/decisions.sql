@@ -49,10 +49,10 @@ BEGIN
     SELECT 'open', t.state, t.amount INTO result, state, amount;
 END $$;
 
--- 'approved' and what was proposed, or why not. A transfer that has ended meanwhile, or a proposal that is too old, takes
--- nothing back and closes the proposal, which is an act too. So does, where the transfer is said to have failed, an
--- order that may still arrive: a transfer stays unknown while its order is sent again, and what is given back must not
--- leave all the same. Locks in the one global order: settle_payments() takes all others after the transfer.
+-- 'approved' and what was proposed, or why not. A transfer that has ended meanwhile, or a proposal that is too old,
+-- takes nothing back and closes the proposal, which is an act too. So does, where the transfer is said to have failed,
+-- an order that may still arrive: a transfer stays unknown while its order is sent again, and what is given back must
+-- not leave all the same. Locks in the one global order: settle_payments() takes all others after the transfer.
 CREATE OR REPLACE FUNCTION approve_outcome(p_id uuid, p_operator text, p_event uuid, p_now timestamptz DEFAULT NULL,
     OUT result text, OUT transaction_id uuid, OUT outcome text, OUT proposed_by text, OUT reason text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$

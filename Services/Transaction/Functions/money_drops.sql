@@ -6,7 +6,8 @@
 
 -- Why a person may not claim, but for the slot; null: nothing is in the way. The person's receiving_counters row is
 -- locked.
-CREATE OR REPLACE FUNCTION claim_refusal(d money_drops, p_user uuid, p_password_hash text, p_now timestamptz) RETURNS text
+CREATE OR REPLACE FUNCTION claim_refusal(d money_drops, p_user uuid, p_password_hash text, p_now timestamptz)
+RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     r record;

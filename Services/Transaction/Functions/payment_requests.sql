@@ -148,7 +148,8 @@ $$;
 
 -- Why somebody may not ask this person again now; null: nothing is in the way. Holds the mutex of the owner's requests,
 -- so that requests at once are counted one after the other.
-CREATE OR REPLACE FUNCTION asking_refusal(p_owner uuid, p_payer text, p_now timestamptz) RETURNS text LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION asking_refusal(p_owner uuid, p_payer text, p_now timestamptz) RETURNS text
+LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz;
     v_payer uuid;

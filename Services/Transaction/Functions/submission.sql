@@ -17,7 +17,8 @@ CREATE OR REPLACE FUNCTION step_for(t transactions, p_id uuid, p_ord integer, p_
 $$;
 
 -- A refund is not held back by what holds back other money: it was the creator's all along.
-CREATE OR REPLACE FUNCTION submission_refusal(t transactions, p_now timestamptz) RETURNS text LANGUAGE plpgsql STABLE AS $$
+CREATE OR REPLACE FUNCTION submission_refusal(t transactions, p_now timestamptz) RETURNS text
+LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN CASE
         WHEN recovery_is_open() THEN 'stale'
@@ -60,7 +61,7 @@ BEGIN
     v_now := coalesce(p_now, transfa_now());
 
     FOR r IN
-        SELECT t.id, t.type, submission_refusal(t, v_now) AS bar
+        SELECT t.id, t.type, submission_refusal(t, v_now) AS refusal
         FROM transactions t WHERE t.id = ANY (p_transactions) AND t.state = 'accepted' ORDER BY t.id
     LOOP
         IF r.refusal IS NULL THEN v_send := v_send || r.id;

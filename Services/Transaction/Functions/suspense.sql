@@ -45,8 +45,8 @@ END $$;
 -- 'approved' or 'rejected' and what was proposed, or why not. Locks in the one global order: transaction, balances,
 -- counters.
 CREATE OR REPLACE FUNCTION decide_release(p_id uuid, p_operator text, p_approve boolean,
-    p_now timestamptz DEFAULT NULL, OUT result text, OUT transaction_id uuid, OUT disposition text, OUT proposed_by text,
-    OUT reason text, OUT amount bigint)
+    p_now timestamptz DEFAULT NULL, OUT result text, OUT transaction_id uuid, OUT disposition text,
+    OUT proposed_by text, OUT reason text, OUT amount bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE

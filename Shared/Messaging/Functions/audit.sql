@@ -10,8 +10,8 @@ $$;
 
 -- Writes one act down, in the transaction that does it. Last of all locks: whoever holds it holds up other operators.
 --
--- Swift calls it, for functions too that act for an operator: they return what the act was about, and nothing where nothing
--- was done.
+-- Swift calls it, for functions too that act for an operator: they return what the act was about, and nothing where
+-- nothing was done.
 CREATE OR REPLACE FUNCTION record_act(p_actor text, p_act text, p_subject text, p_reason text, p_before text,
     p_after text, p_request uuid, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -30,7 +30,7 @@ BEGIN
     UPDATE audit_head SET number = a.number, hash = a.hash;
 END $$;
 
--- What an act was about, where SQL records it: what a restore does before any service runs. All else is written by Swift.
+-- What an act was about, where SQL records it: what a restore does before any service runs. All else Swift writes.
 CREATE OR REPLACE FUNCTION act_json(p_names text[], p_values text[]) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT json_object(p_names, p_values)::text
 $$;
