@@ -115,6 +115,22 @@ struct SuspenseTests {
         }
     }
 
+    @Test("what cannot be recorded is not done")
+    func unrecorded() async throws {
+        try await withTransaction { world in
+            let money = try await world.suspends(1000)
+            try await world.database.psql("UPDATE users SET credits_blocked = false")
+            let release = try await world.proposes("grace", money, .credit).id
+            try await world.database.psql("ALTER TABLE audit_log ADD CONSTRAINT no_linus CHECK (actor <> 'linus')")
+            await #expect(throws: (any Error).self) { try await world.decides("linus", release) }
+            #expect(try await world.history.wallet(of: world.ada)?.posted == 0)
+            #expect(try await world.suspense.waiting(limit: 10).map(\.release?.id) == [release])
+            try await world.database.psql("ALTER TABLE audit_log DROP CONSTRAINT no_linus")
+            #expect(try await world.decides("linus", release) == "approved")
+            #expect(try await world.brokenInvariants() == [])
+        }
+    }
+
     @Test("two decisions at the same time take effect once")
     func race() async throws {
         try await withTransaction { world in
