@@ -34,7 +34,11 @@ struct FunctionSetTests {
             let first = try await world.run(set)
             #expect(first == ["auth"])
             #expect(try await world.run(set) == [])
-            #expect(try await world.functions() == ["\"odd;name\"(text)", "alpha()", "note(integer)", "said()", "zeta(mood)"])
+            #expect(
+                try await world.functions() == [
+                    "\"odd;name\"(text)", "alpha()", "note(integer)", "said()", "zeta(mood)",
+                ]
+            )
             #expect(try await world.texts("SELECT alpha() || \"odd;name\"()") == ["calm;it's;"])
             #expect(try await world.may(.worker, "zeta(mood)"))
             #expect(try await !world.may(.handler, "zeta(mood)"))
@@ -77,7 +81,10 @@ struct FunctionSetTests {
             #expect(try await world.texts("INSERT INTO things VALUES (4) RETURNING x::text") == ["4"])
             #expect(try await world.texts("SELECT n::text FROM counts") == ["1"])
             // With a migration that comes with it, and a function that cannot be replaced alone.
-            let renamed = World.saying("one").replacing("text LANGUAGE", with: "name LANGUAGE").replacing("::text", with: "::name")
+            let renamed = World.saying("one").replacing("text LANGUAGE", with: "name LANGUAGE").replacing(
+                "::text",
+                with: "::name"
+            )
             let changed = needed.replacing("n + 1", with: "n + 2") + renamed
             try await world.run(World.set(["tables.sql": needed + World.saying("one")], migrations: [tables]))
             let more = World.set(["tables.sql": changed], migrations: [tables, "CREATE TABLE more (x integer)"])

@@ -13,7 +13,9 @@ struct OrderRefusalTests {
     func sameCodes() async throws {
         try await withTransaction { world in
             let text = "pg_get_functiondef('order_refusal'::regproc)"
-            let rules = try await world.database.psql("SELECT m[1] FROM regexp_matches(\(text), 'THEN ''(\\w+)''', 'g') m")
+            let rules = try await world.database.psql(
+                "SELECT m[1] FROM regexp_matches(\(text), 'THEN ''(\\w+)''', 'g') m"
+            )
             // Not a refusal: the answer is the one that was given before.
             let codes = Set(rules).subtracting(["idempotent_replay"])
             #expect(codes == Set(OrderRefusal.allCases.map(\.rawValue)))

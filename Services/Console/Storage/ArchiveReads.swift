@@ -97,7 +97,14 @@ struct ArchiveReads: Sendable {
 extension ArchiveReads.Status {
     /// An archive that has nothing yet.
     fileprivate init(position: Int64) {
-        self.init(position: position, streamOffset: nil, newestTime: nil, readAt: nil, openGaps: 0, malformedMessages: 0)
+        self.init(
+            position: position,
+            streamOffset: nil,
+            newestTime: nil,
+            readAt: nil,
+            openGaps: 0,
+            malformedMessages: 0
+        )
     }
 }
 

@@ -100,7 +100,9 @@ extension TraceTree.Step {
         return words.filter { !$0.isEmpty }.joined(separator: "  ")
     }
 
-    private var stateUnlessPublished: [String] { self.state == "published" ? [] : [self.state.replacing("_", with: " ")] }
+    private var stateUnlessPublished: [String] {
+        self.state == "published" ? [] : [self.state.replacing("_", with: " ")]
+    }
 
     private var handlerState: String { self.state == "no_record" ? "no record (yet)" : self.state }
 
