@@ -1,6 +1,6 @@
-"""Holds what was published to deploy/events/asyncapi.json: every event is about its subject and has the members that its kind
-declares, no others, each of the type and format that is declared. Words that may grow are those that are known: it is us who
-say them.
+"""Holds what was published to deploy/events/asyncapi.json: every event is about its subject and has the members that its
+kind declares, no others, each of the type and format that is declared. Words that may grow are known ones: it is us who say
+them.
 """
 import json, re
 
@@ -55,8 +55,8 @@ class Contracts:
     def broken(self, c):
         """As owner: (type, what is wrong) of the events since the last look. Nobody writes meanwhile."""
         found = []
-        for position, type, subject, text in c.execute(
-                "SELECT position, type, subject, data FROM outbox WHERE position > %s ORDER BY position", [self.seen]).fetchall():
+        new = "SELECT position, type, subject, data FROM outbox WHERE position > %s ORDER BY position"
+        for position, type, subject, text in c.execute(new, [self.seen]).fetchall():
             self.seen = position
             wrong = self.wrong(type, subject, json.loads(text))
             if wrong: found.append((type, wrong))

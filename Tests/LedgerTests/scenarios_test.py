@@ -408,10 +408,14 @@ def _(s):
 @story("a slot goes back to the month it was taken from")
 def _(s):
     (_, ann), (bob, b) = s.user(funds=1000), s.user()
-    may = s.sent(ann, bob, 10)
-    s.paid(ann, bob, 10, NOON + 30 * DAY)
-    s.settle(may, "failed", now=NOON + 30 * DAY)
+    may, june = s.sent(ann, bob, 10), NOON + 30 * DAY
+    id = s.sent(ann, bob, 10, june)
+    s.settle(may, "failed", now=june)
     equal((s.slots(b), s.spent(ann)), (1, (10, 10)))
+    s.settle(id, "failed", now=june)
+    said = s.owner.execute("SELECT data::json->>'month', data::json->>'used' FROM outbox WHERE type = 'external_slot.released'"
+                           " AND subject = %s ORDER BY sequence", [str(b)]).fetchall()
+    equal(said, [("2026-05", None), ("2026-06", "0")])          # of a month that is over nobody counts any more
 
 
 @story("every order and repetition of the provider's messages ends in the same books")
