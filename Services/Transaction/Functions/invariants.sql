@@ -134,7 +134,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit =
         HAVING count(t.id) <> CASE p.disposition WHEN 'matched' THEN 0 ELSE 1 END
 $$;
 
--- What is told, and that somebody goes on with what is open.
+-- What is published, and that somebody goes on with what is open.
 CREATE OR REPLACE FUNCTION check_events() RETURNS TABLE (name text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
     SELECT 'I25 one created event per transaction', t.id::text
