@@ -50,7 +50,7 @@ def main():
     words = [word for word in sys.argv[1:] if word != "--write"]
     names = [path for path in sorted(FOLDER.glob("*.sql")) if path.stem != "prelude" and (not words or path.stem in words)]
     for path in names:
-        said, kept = told(path), path.with_suffix(".out")
+        said, kept = told(path), path.with_suffix(".txt")
         if "--write" in sys.argv:
             kept.write_text(said)
         elif said != (kept.read_text() if kept.exists() else ""):
