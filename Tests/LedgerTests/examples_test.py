@@ -31,26 +31,41 @@ def table(cursor):
     rows = [["" if value is None else str(value) for value in row] for row in cursor.fetchall()]
     widths = [max(map(len, cells)) for cells in zip(head, *rows)]
     shown = [" | ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in [head, *rows]]
-    return ["", *(f"    {line}" for line in [shown[0], "-+-".join("-" * width for width in widths), *shown[1:]]), ""]
+    return [shown[0], "-+-".join("-" * width for width in widths), *shown[1:]]
 
 
 def told(path):
-    """The example with what each of its statements answers."""
-    lines = []
+    """The example as a document: what it says, what it does, and what it is answered."""
+    text = [f"# {path.stem.replace('_', ' ').capitalize()}", ""]
+    done, said = [], []
+
+    def end():
+        """Closes the block of statements with what the last of them answered."""
+        if done:
+            text.extend(["```sql", *done, "```", *(["```text", *said, "```"] if said else []), ""])
+        done.clear()
+        said.clear()
+
     with L.connect(L.create("examples"), "owner", autocommit=True) as c:
         for statement in statements((FOLDER / "prelude.sql").read_text()):
             c.execute(statement)
         for statement in statements(path.read_text()):
+            comments = [line for line in statement.splitlines() if line.startswith("-- ")]
+            if comments or said:
+                end()
+            text.extend([*(line[3:] for line in comments), *([""] if comments else [])])
             cursor = c.execute(statement)
-            lines += [*statement.splitlines(), *(table(cursor) if cursor.description else [])]
-    return "\n".join(lines) + "\n"
+            done.extend(line for line in statement.splitlines() if line and not line.startswith("-- "))
+            said.extend(table(cursor) if cursor.description else [])
+    end()
+    return "\n".join(text).rstrip("\n") + "\n"
 
 
 def main():
     words = [word for word in sys.argv[1:] if word != "--write"]
     names = [path for path in sorted(FOLDER.glob("*.sql")) if path.stem != "prelude" and (not words or path.stem in words)]
     for path in names:
-        said, kept = told(path), path.with_suffix(".txt")
+        said, kept = told(path), path.with_suffix(".md")
         if "--write" in sys.argv:
             kept.write_text(said)
         elif said != (kept.read_text() if kept.exists() else ""):
