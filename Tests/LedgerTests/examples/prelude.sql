@@ -62,7 +62,8 @@ CREATE FUNCTION pg_temp.booked() RETURNS TABLE (account text, leg text, amount b
     SELECT pg_temp.account(e.account_id), e.leg, e.amount FROM fresh f JOIN entries e USING (account_id, sequence)
     ORDER BY e.posted_at, e.transaction_id, e.leg, e.amount, 1
 $$;
-CREATE FUNCTION pg_temp.wallets() RETURNS TABLE (owner text, posted bigint, held bigint, available bigint) LANGUAGE sql AS $$
+CREATE FUNCTION pg_temp.wallets() RETURNS TABLE (owner text, posted bigint, held bigint, available bigint)
+LANGUAGE sql AS $$
     SELECT u.username, w.posted, w.held, w.available FROM wallets w JOIN users u ON u.id = w.user_id ORDER BY 1
 $$;
 SELECT beat(x, transfa_now() + interval '1 hour') FROM unnest(ARRAY['auth', 'customer', 'subscription']) x;
