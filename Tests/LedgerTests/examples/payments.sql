@@ -19,7 +19,8 @@ SELECT * FROM pg_temp.booked();
 
 -- The same order again is the same order; more than there is is refused.
 SELECT code, is_replay FROM place_orders(
-    ARRAY[gen_random_uuid()], ARRAY[pg_temp.id_of('ann')], ARRAY['carl'], ARRAY[100], ARRAY[NULL], ARRAY['example'], ARRAY['lunch'], ARRAY['\x00'::bytea], ARRAY[gen_random_uuid()], ARRAY[NULL::uuid],
+    ARRAY[gen_random_uuid()], ARRAY[pg_temp.id_of('ann')], ARRAY['carl'], ARRAY[100], ARRAY[NULL],
+    ARRAY['example'], ARRAY['lunch'], ARRAY['\x00'::bytea], ARRAY[gen_random_uuid()], ARRAY[NULL::uuid],
     ARRAY[NULL::uuid], ARRAY[NULL::uuid], ARRAY[NULL::uuid], ARRAY[NULL::uuid], ARRAY[NULL], ARRAY['p2p'],
     ARRAY[NULL::uuid], ARRAY[NULL]);
 SELECT * FROM pg_temp.place('yacht', 'ann', 'carl', 5000);
