@@ -34,7 +34,9 @@ let contracts = Target.Dependency.product(name: "Contracts", package: "Contracts
 
 // MARK: Helpers
 
-/// The SQL files of a module. One service has no functions of its own.
+/// The SQL files of a module.
+///
+/// One service has no functions of its own.
 func schema(_ name: String) -> [Resource] {
     [.copy("Migrations")] + (name == "Subscription" ? [] : [.copy("Functions")])
 }
