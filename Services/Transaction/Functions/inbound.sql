@@ -124,3 +124,14 @@ BEGIN
     PERFORM publish_completed(ARRAY[p_id], NULL, NULL, v_now);
     RETURN 'suspense';
 END $$;
+
+-- While a recovery is open, all who book a payment hold this until the commit, before any other lock: under either of
+-- the provider's two ids it is booked once. Says whether one is open.
+CREATE OR REPLACE FUNCTION lock_payments(p_payments text[]) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT recovery_is_open() THEN RETURN false; END IF;
+    PERFORM pg_advisory_xact_lock(x.key)
+    FROM (SELECT DISTINCT hashtextextended(split_part(p.id, '-', 1), 6102) AS key FROM unnest(p_payments) AS p(id)
+          ORDER BY 1) x;
+    RETURN true;
+END $$;

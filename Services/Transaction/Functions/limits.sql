@@ -44,39 +44,6 @@ BEGIN
     RETURN 'set';
 END $$;
 
--- One open slot of a drop, locked; null when there is none.
---
--- A row that was waited for stays locked also when it turns out to be taken, and who holds such rows while waiting for
--- others ends in a deadlock. So each attempt is a subtransaction, and what it locked in vain is given up with it:
--- nobody waits for a slot with another one in hand.
-CREATE OR REPLACE FUNCTION take_slot(p_drop uuid) RETURNS integer LANGUAGE plpgsql AS $$
-DECLARE
-    v_position integer;
-    v_state text;
-BEGIN
-    LOOP
-        BEGIN
-            SELECT s.position INTO v_position FROM drop_slots s
-            WHERE s.drop_id = p_drop AND s.state = 'open' ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
-            IF v_position IS NOT NULL THEN RETURN v_position; END IF;
-            RAISE EXCEPTION 'no free slot' USING ERRCODE = 'TF001';
-        EXCEPTION WHEN SQLSTATE 'TF001' THEN NULL;
-        END;
-
-        -- Those that are open are in other hands, and may come back.
-        SELECT s.position INTO v_position FROM drop_slots s
-        WHERE s.drop_id = p_drop AND s.state = 'open' ORDER BY s.position LIMIT 1;
-        IF v_position IS NULL THEN RETURN NULL; END IF;
-        BEGIN
-            SELECT s.state INTO v_state FROM drop_slots s
-            WHERE s.drop_id = p_drop AND s.position = v_position FOR NO KEY UPDATE;
-            IF v_state = 'open' THEN RETURN v_position; END IF;
-            RAISE EXCEPTION 'taken meanwhile' USING ERRCODE = 'TF001';
-        EXCEPTION WHEN SQLSTATE 'TF001' THEN NULL;
-        END;
-    END LOOP;
-END $$;
-
 -- Free slots go back to the month they were taken from; of one that is over that is only published.
 CREATE OR REPLACE FUNCTION release_slots(p_ids uuid[], p_cause uuid, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
@@ -152,4 +119,15 @@ BEGIN
         WHERE t.id = ANY (p_ids) GROUP BY 1
     ) x
     WHERE s.user_id = x.sender_id;
+END $$;
+
+-- What a person has sent to accounts of their own that were added since a moment, also to those that are gone again.
+CREATE OR REPLACE FUNCTION sent_to_new_accounts(p_user uuid, p_since timestamptz)
+RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (SELECT coalesce(sum(t.amount), 0)::bigint
+        FROM transactions t
+        JOIN beneficiaries b ON b.id = t.beneficiary_id AND b.user_id = p_user AND b.added_at > p_since
+        WHERE t.sender_id = p_user AND t.id >= first_id(p_since) AND t.type = 'self_transfer'
+          AND t.state NOT IN ('failed', 'reversed'));
 END $$;

@@ -266,3 +266,36 @@ BEGIN
     VALUES (t.id, 'drop_funding_reversed', 'the money of drop ' || d.id || ' was taken back', p_now)
     ON CONFLICT DO NOTHING;
 END $$;
+
+-- One open slot of a drop, locked; null when there is none.
+--
+-- A row that was waited for stays locked also when it turns out to be taken, and who holds such rows while waiting for
+-- others ends in a deadlock. So each attempt is a subtransaction, and what it locked in vain is given up with it:
+-- nobody waits for a slot with another one in hand.
+CREATE OR REPLACE FUNCTION take_slot(p_drop uuid) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    v_position integer;
+    v_state text;
+BEGIN
+    LOOP
+        BEGIN
+            SELECT s.position INTO v_position FROM drop_slots s
+            WHERE s.drop_id = p_drop AND s.state = 'open' ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+            IF v_position IS NOT NULL THEN RETURN v_position; END IF;
+            RAISE EXCEPTION 'no free slot' USING ERRCODE = 'TF001';
+        EXCEPTION WHEN SQLSTATE 'TF001' THEN NULL;
+        END;
+
+        -- Those that are open are in other hands, and may come back.
+        SELECT s.position INTO v_position FROM drop_slots s
+        WHERE s.drop_id = p_drop AND s.state = 'open' ORDER BY s.position LIMIT 1;
+        IF v_position IS NULL THEN RETURN NULL; END IF;
+        BEGIN
+            SELECT s.state INTO v_state FROM drop_slots s
+            WHERE s.drop_id = p_drop AND s.position = v_position FOR NO KEY UPDATE;
+            IF v_state = 'open' THEN RETURN v_position; END IF;
+            RAISE EXCEPTION 'taken meanwhile' USING ERRCODE = 'TF001';
+        EXCEPTION WHEN SQLSTATE 'TF001' THEN NULL;
+        END;
+    END LOOP;
+END $$;

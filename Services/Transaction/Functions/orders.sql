@@ -495,14 +495,3 @@ LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT route_of(w.reason), w.reason, coalesce(x.fee, 0), coalesce(x.duty, 0)
     FROM way w LEFT JOIN LATERAL fee_for('p2p', route_of(w.reason), p_amount, w.at) x ON true
 $$;
-
--- What a person has sent to accounts of their own that were added since a moment, also to those that are gone again.
-CREATE OR REPLACE FUNCTION sent_to_new_accounts(p_user uuid, p_since timestamptz)
-RETURNS bigint LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    RETURN (SELECT coalesce(sum(t.amount), 0)::bigint
-        FROM transactions t
-        JOIN beneficiaries b ON b.id = t.beneficiary_id AND b.user_id = p_user AND b.added_at > p_since
-        WHERE t.sender_id = p_user AND t.id >= first_id(p_since) AND t.type = 'self_transfer'
-          AND t.state NOT IN ('failed', 'reversed'));
-END $$;

@@ -358,3 +358,36 @@ BEGIN
     RETURN p_reference ~ '^trf-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' AND NOT payment_is_held(p_payment)
         AND NOT EXISTS (SELECT 1 FROM inbound_payments x WHERE x.provider_payment_id = p_payment);
 END $$;
+
+-- 'accepted' and what differs, or nothing for what was accepted before; 'no_recovery', 'missing', 'ended',
+-- 'not_looked_at', 'agrees', and 'changed' when something else differs than what the operator has seen. What differs
+-- before everything that was under way has arrived may be made good by the next look.
+CREATE OR REPLACE FUNCTION accept_difference(p_recovery uuid, p_account text, p_mark text, p_operator text,
+    p_reason text, p_now timestamptz DEFAULT NULL, OUT result text, OUT differences bigint, OUT detail text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    v_now timestamptz;
+    r recoveries;
+    a recovery_accounts;
+BEGIN
+    SELECT * INTO r FROM recoveries x WHERE x.id = p_recovery FOR NO KEY UPDATE;
+    SELECT * INTO a FROM recovery_accounts x WHERE x.recovery_id = r.id AND x.account = p_account FOR NO KEY UPDATE;
+    result := CASE WHEN r.id IS NULL THEN 'no_recovery'
+        WHEN a.account IS NULL THEN 'missing'
+        WHEN a.accepted_at IS NOT NULL AND p_mark = difference_mark(a.differences, a.detail) THEN 'accepted'
+        WHEN r.ended_at IS NOT NULL THEN 'ended'
+        WHEN a.differences IS NULL OR a.looked_at < r.begun_at + recovery_patience() THEN 'not_looked_at'
+        WHEN a.differences = 0 THEN 'agrees'
+        WHEN p_mark <> difference_mark(a.differences, a.detail) THEN 'changed' END;
+    IF result IS NOT NULL THEN RETURN; END IF;
+    v_now := coalesce(p_now, transfa_now());
+    UPDATE recovery_accounts x SET accepted_at = v_now, accepted_by = p_operator, accept_reason = p_reason
+    WHERE x.recovery_id = r.id AND x.account = p_account;
+    SELECT 'accepted', a.differences, a.detail INTO result, differences, detail;
+END $$;
+
+-- By which an operator says what was looked at.
+CREATE OR REPLACE FUNCTION difference_mark(p_differences bigint, p_detail text)
+RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT left(md5(p_differences || ' ' || coalesce(p_detail, '')), 8)
+$$;

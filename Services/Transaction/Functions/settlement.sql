@@ -166,3 +166,18 @@ BEGIN
         PERFORM follow_request(t, p_state, p_now);
     END LOOP;
 END $$;
+
+-- What an outcome means for a transfer in a state. 'break': the provider contradicts what we know, and money may have
+-- moved that our books do not have; a person decides.
+CREATE OR REPLACE FUNCTION settlement_move(p_state text, p_outcome text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE
+        WHEN p_state IS NULL THEN 'missing'
+        WHEN p_state IN ('submitted', 'unknown') AND p_outcome IN ('completed', 'failed', 'reversed') THEN p_outcome
+        WHEN p_state = 'submitted' AND p_outcome = 'unknown' THEN 'unknown'
+        WHEN p_state = 'unknown' AND p_outcome = 'open' THEN 'submitted'
+        WHEN p_state = 'completed' AND p_outcome = 'reversed' THEN 'reversed'
+        WHEN p_state = 'failed' AND p_outcome = 'completed' THEN 'break'
+        WHEN p_state = 'completed' AND p_outcome = 'failed' THEN 'break'
+        WHEN p_state = 'accepted' AND p_outcome IN ('completed', 'failed', 'reversed') THEN 'break'
+        ELSE 'ignored' END
+$$;
