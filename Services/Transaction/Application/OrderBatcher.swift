@@ -5,7 +5,7 @@ import ServiceLifecycle
 
 /// Spreads orders over lanes by their sender: two batches that run at once then share no sender's row.
 struct OrderBatcher: Service {
-    private let lanes: [BatchLane<PendingOrder, OrderAnswer>]
+    private let lanes: [BatchLane<PendingOrder, OrderStore.Placement>]
 
     /// Two keep the database busy; more collide.
     static let laneCount = 2
@@ -20,7 +20,7 @@ struct OrderBatcher: Service {
     /// Waits for the answer to one order.
     ///
     /// - Throws: `OrderOverload` when too many wait; what the database throws.
-    func place(_ order: PendingOrder) async throws -> OrderAnswer {
+    func place(_ order: PendingOrder) async throws -> OrderStore.Placement {
         let lane = Int(order.sender.uuid.uuid.15) % self.lanes.count
         return try await self.lanes[lane].submit(order)
     }

@@ -29,25 +29,24 @@ struct PlaceOrder: Sendable {
             case .device(let id): id
             case .pin: nil
             }
-        let answer = try await self.batcher.place(
-            PendingOrder(
-                transaction: self.ids.next(),
-                sender: request.sender,
-                order: request.order,
-                sealedText: try await self.sealed(request.order.text, of: request.sender),
-                route: request.scope.route,
-                key: request.scope.key.text,
-                requestHash: request.scope.fingerprint.bytes,
-                nonce: request.approval.nonce,
-                device: device,
-                createdEvent: self.ids.next(),
-                reroutedEvent: self.ids.next(),
-                slotEvent: self.ids.next(),
-                correlation: request.cause.correlationID,
-                traceparent: request.cause.traceparent,
-                quote: request.quote
-            )
+        let order = PendingOrder(
+            transaction: self.ids.next(),
+            sender: request.sender,
+            order: request.order,
+            sealedText: try await self.sealed(request.order.text, of: request.sender),
+            route: request.scope.route,
+            key: request.scope.key.text,
+            requestHash: request.scope.fingerprint.bytes,
+            nonce: request.approval.nonce,
+            device: device,
+            createdEvent: self.ids.next(),
+            reroutedEvent: self.ids.next(),
+            slotEvent: self.ids.next(),
+            correlation: request.cause.correlationID,
+            traceparent: request.cause.traceparent,
+            quote: request.quote
         )
+        let answer = try await self.store.answer(to: order, try await self.batcher.place(order))
         if !answer.isRepeated, case .accepted = answer.outcome { self.database.wake() }
         return answer
     }

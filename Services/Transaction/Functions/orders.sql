@@ -51,7 +51,7 @@ BEGIN
         f.recipient_left := f.recipient_left - v_incoming[f.at_recipient];
         f.slots_used := f.slots_used + v_slots[f.at_recipient];
         f.slot_events := f.slot_events + v_slots[f.at_recipient];
-        IF v_requests[f.at_target] > 0 THEN f.request_state := 'processing'; END IF;
+        IF f.request_id IS NOT NULL AND v_requests[f.at_target] > 0 THEN f.request_state := 'processing'; END IF;
         f.route_reason := order_route_reason(f);
         f.route := route_of(f.route_reason);
         f.fee := CASE f.route WHEN 'external' THEN f.external_fee ELSE f.internal_fee END;

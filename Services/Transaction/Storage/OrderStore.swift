@@ -29,29 +29,41 @@ struct PendingOrder: Sendable {
 struct OrderStore: Sendable {
     let client: PostgresClient
 
+    /// What became of an order in its batch.
+    enum Placement: Sendable {
+        case answered(OrderAnswer)
+        /// The same order was accepted before; its receipt is still to be read.
+        case acceptedBefore
+    }
+
     /// Each order gets its own answer, in order.
     ///
-    /// Repeating a batch after a lost connection is safe: the idempotency keys answer what was done.
-    func place(_ orders: [PendingOrder]) async throws -> [OrderAnswer] {
+    /// Repeating a batch after a lost connection is safe: the idempotency keys answer what was done. So nothing here may
+    /// fail after the commit.
+    func place(_ orders: [PendingOrder]) async throws -> [Placement] {
         let statement = try Self.statement(orders)
         let rows = try await self.client.withConnection { connection in try await connection.commit(statement) }
         precondition(rows.count == orders.count, "place_orders must answer every order of its batch")
-        var answers: [OrderAnswer] = []
-        for (row, order) in zip(rows, orders) { answers.append(try await self.answer(row, to: order)) }
-        return answers
+        return try zip(rows, orders).map { row, order in
+            let code: String = try row.decode(column: "code")
+            let isRepeated: Bool = try row.decode(column: "is_replay")
+            if code != Self.accepted {
+                return .answered(OrderAnswer(outcome: .refused(code), isRepeated: isRepeated))
+            }
+            guard !isRepeated else { return .acceptedBefore }
+            return .answered(OrderAnswer(outcome: .accepted(try Self.receipt(row, of: order)), isRepeated: false))
+        }
     }
 
-    private func answer(_ row: PostgresRow, to order: PendingOrder) async throws -> OrderAnswer {
-        let code: String = try row.decode(column: "code")
-        let isRepeated: Bool = try row.decode(column: "is_replay")
-        guard code == Self.accepted else { return OrderAnswer(outcome: .refused(code), isRepeated: isRepeated) }
-        guard isRepeated else {
-            return OrderAnswer(outcome: .accepted(try Self.receipt(row, of: order)), isRepeated: false)
+    /// The answer to an order that was placed.
+    func answer(to order: PendingOrder, _ placement: Placement) async throws -> OrderAnswer {
+        switch placement {
+        case .answered(let answer): return answer
+        case .acceptedBefore:
+            let stored = try await self.stored(order.sender, route: order.route, key: order.key)
+            guard let stored else { throw LedgerContradiction() }
+            return stored.answer
         }
-        guard let stored = try await self.stored(order.sender, route: order.route, key: order.key) else {
-            throw LedgerContradiction()
-        }
-        return stored.answer
     }
 
     private static func receipt(_ row: PostgresRow, of order: PendingOrder) throws -> OrderReceipt {

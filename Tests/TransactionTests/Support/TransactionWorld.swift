@@ -75,7 +75,8 @@ struct TransactionWorld: ServiceWorld {
             correlation: nil,
             traceparent: nil
         )
-        return try await OrderStore(client: self.requests.client).place([order])[0]
+        let store = OrderStore(client: self.requests.client)
+        return try await store.answer(to: order, try await store.place([order])[0])
     }
 
     /// Runs one of the service's schedules.
