@@ -8,7 +8,7 @@ struct TLSTests {
     @Test("who is who they should be is spoken to, and nobody else: not one request reaches them")
     func verified() async throws {
         try await SecureServers.with { servers in
-            try await withHTTP(.with { $0.trustedCertificates = servers.trusted }) { http async throws in
+            try await withHTTP(.trusting(servers.trusted)) { http async throws in
                 #expect(try await http.send(order(servers.url("good")), within: plenty).status == 200)
                 // A certificate may be for an address too.
                 #expect(
@@ -21,12 +21,12 @@ struct TLSTests {
                 }
             }
             // Without a file it is the system that says whom to trust.
-            try await withHTTP { http async throws in
+            try await withHTTP(.trusting(nil)) { http async throws in
                 let failure = await http.failure(order(servers.url("good")))
                 #expect(failure == HTTPFailure(reason: .untrusted, isUnsent: true))
             }
             // A file that is not there trusts nobody.
-            try await withHTTP(.with { $0.trustedCertificates = "/nowhere.pem" }) { http async throws in
+            try await withHTTP(.trusting("/nowhere.pem")) { http async throws in
                 let failure = await http.failure(order(servers.url("good")))
                 #expect(failure == HTTPFailure(reason: .untrusted, isUnsent: true))
             }
@@ -161,6 +161,16 @@ struct TLSTests {
     func fallsBack() async throws {
         try await self.withMultiplexed { http, servers async throws in
             for _ in 0..<3 { #expect(try await http.send(order(servers.url("good")), within: plenty).status == 200) }
+        }
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// Trusts those of a file, or whom the system trusts, and has patience: a handshake takes long on a busy machine.
+    fileprivate static func trusting(_ file: String?) -> HTTPClient.Configuration {
+        .with {
+            $0.trustedCertificates = file
+            $0.connectTimeout = plenty
         }
     }
 }
