@@ -79,6 +79,9 @@ final class RequestJournal: Service, CustomStringConvertible {
             guard !group.isEmpty else { return }
             do {
                 try await self.insert(group)
+            } catch let error as PostgresError where Self.sentNothing.contains(error.code) {
+                self.keep(group)
+                return
             } catch {
                 self.left.increment(by: Int64(group.count))
                 self.logger.warning(
@@ -88,6 +91,20 @@ final class RequestJournal: Service, CustomStringConvertible {
                 return
             }
         }
+    }
+
+    /// Errors after which a group can be written without writing it twice.
+    private static let sentNothing: [PostgresError.Code] = [.leaseTimeout, .notConnected, .overloaded]
+
+    /// Puts back what could not be written, for the next group.
+    private func keep(_ group: [Entry]) {
+        let excess = self.waiting.withLock { entries in
+            entries.insert(contentsOf: group, at: 0)
+            let excess = max(0, entries.count - Self.capacity)
+            entries.removeLast(excess)
+            return excess
+        }
+        if excess > 0 { self.left.increment(by: Int64(excess)) }
     }
 
     private func insert(_ group: [Entry]) async throws {
