@@ -133,7 +133,7 @@ struct BatchProcessor: Sendable {
             return (remembered, records)
         }
         self.days.keep(remembered)
-        self.tell(records)
+        self.trace(records)
         Self.count(records)
         CrashPoint.reach("after_commit_before_ack")
         self.database.wake()
@@ -154,12 +154,12 @@ struct BatchProcessor: Sendable {
         return Record(event: event, outcome: .handled, microseconds: took, place: place)
     }
 
-    /// Tells of the handlers that have run, once what they did is committed.
-    func tell(_ records: [Record]) {
+    /// Traces the handlers that have run, once what they did is committed.
+    func trace(_ records: [Record]) {
         guard self.database.tools.spans != nil else { return }
         for record in records where record.outcome == .handled {
             let attributes = record.event.attributes
-            self.database.tools.tell(
+            self.database.tools.trace(
                 "process \(attributes.type.rawValue)",
                 .consumer,
                 at: record.place,

@@ -107,7 +107,7 @@ struct JobRunner: Sendable {
         let start = ContinuousClock.now
         let outcomes = await self.definition.run(jobs)
         precondition(outcomes.count == jobs.count, "a handler must answer for each job")
-        self.tell(Array(zip(jobs, outcomes)), took: start.duration(to: .now))
+        self.trace(Array(zip(jobs, outcomes)), took: start.duration(to: .now))
         var backoff = Backoff()
         while true {
             do {
@@ -120,15 +120,15 @@ struct JobRunner: Sendable {
         }
     }
 
-    /// Tells of runs: those of a batch took the same time.
-    private func tell(_ results: [(Job, JobOutcome)], took duration: Duration) {
+    /// Traces runs: those of a batch took the same time.
+    private func trace(_ results: [(Job, JobOutcome)], took duration: Duration) {
         let kind = self.definition.kind.rawValue
         Metrics.Timer(label: "transfa_job_run_duration_seconds", dimensions: [("kind", kind)])
             .recordMicroseconds(Int64(duration / .microseconds(1)))
         for (job, outcome) in results {
             Metrics.Counter(label: "transfa_job_runs", dimensions: [("kind", kind), ("outcome", outcome.word)])
                 .increment()
-            self.database.tools.tell(
+            self.database.tools.trace(
                 "job \(kind)",
                 .inside,
                 at: job.place,

@@ -15,8 +15,8 @@ struct SpanPlace: Sendable {
 }
 
 extension MessagingTools {
-    /// Tells of something that has just ended, if anybody wants to know.
-    func tell(
+    /// Traces something that has just ended, if anybody wants to know.
+    func trace(
         _ name: String,
         _ kind: Span.Kind,
         at place: SpanPlace?,
@@ -41,7 +41,7 @@ extension MessagingTools {
 }
 
 extension EventDatabase {
-    /// Tells of a call of the provider that a job has made, if anybody wants to know.
+    /// Traces a call of the provider that a job has made, if anybody wants to know.
     ///
     /// - Parameters:
     ///   - operation: What was asked of the provider.
@@ -49,14 +49,14 @@ extension EventDatabase {
     ///   - job: The job that made it.
     ///   - duration: How long it took.
     ///   - failure: A code that says why it failed; nil when it did not.
-    public func tell(
+    public func trace(
         call operation: String,
         _ reference: String,
         of job: Job,
         took duration: Duration,
         failure: String?
     ) {
-        self.tools.tell(
+        self.tools.trace(
             "provider \(operation)",
             .client,
             at: SpanPlace(below: job.cause),

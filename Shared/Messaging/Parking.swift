@@ -90,7 +90,7 @@ struct Parking: Sendable {
             do {
                 switch try await self.applyFirst(decision, trial) {
                 case .applied(let record):
-                    self.processor.tell([record])
+                    self.processor.trace([record])
                     applied += 1
                 case .empty: return applied == 0 ? .nothingParked : .applied(applied)
                 }

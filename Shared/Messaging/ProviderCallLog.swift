@@ -40,7 +40,7 @@ public struct ProviderCallLog<Failure: Error & CustomStringConvertible>: Sendabl
             result = .failure(error)
         }
         let outcome = Self.outcome(result)
-        self.database.tell(
+        self.database.trace(
             call: operation,
             reference,
             of: job,

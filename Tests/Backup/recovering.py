@@ -129,7 +129,7 @@ class Recovering:
         suite.back_up("base")
         # What the provider has, before anything of ours can ask it for more.
         self.taken = self.provider_transfers()
-        self.known = {row[0] for row in suite.rows("transaction", "SELECT reference FROM transactions")}
+        self.known = {row[0] for row in suite.rows("transaction", "SELECT reference FROM transfers")}
         suite.act("start_suite")
         resent = suite.transfactl("outbox", "resend", "--minutes", 60, *BY)
         self.check("outboxes send again", resent.code == 0, resent)
@@ -177,7 +177,7 @@ class Recovering:
         self.load.ask_again()
         self.checks.settle()
         new = [payment.transfer for payment in self.load.payments[before:]]
-        sql = "SELECT count(*) FROM transactions WHERE id = ANY (%s::uuid[]) AND state = 'completed'"
+        sql = "SELECT count(*) FROM transfers WHERE id = ANY (%s::uuid[]) AND state = 'completed'"
         completed = self.suite.number("transaction", sql, new)
         self.check("the same people pay under new keys", new and completed == len(new), f"{completed} of {len(new)}")
         done = self.suite.transfactl("journey")

@@ -61,7 +61,7 @@ class Outcome:
         return [f"{row[0]} in {name}" for name in SERVICES for row in self.rows(name, "SELECT type FROM parked_events")]
 
     def lost_payments(self, accepted):
-        states = dict(self.rows("transaction", "SELECT id::text, state::text FROM transactions"))
+        states = dict(self.rows("transaction", "SELECT id::text, state::text FROM transfers"))
         return [f"{id} is {states.get(id, 'nowhere')}" for id in accepted if states.get(id.lower()) != "completed"]
 
     def run(self, reports):

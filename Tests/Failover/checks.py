@@ -48,7 +48,7 @@ class Checks:
                 continue
 
     def open_transfers(self):
-        sql = "SELECT count(*) FROM transactions WHERE state NOT IN ('completed', 'failed', 'reversed')"
+        sql = "SELECT count(*) FROM transfers WHERE state NOT IN ('completed', 'failed', 'reversed')"
         return self.suite.number("transaction", sql)
 
     def unsent(self, service):
@@ -105,7 +105,7 @@ class Checks:
         return self.suite.rows("transaction", "SELECT name, detail FROM check_invariants()")
 
     def lost_or_doubled(self):
-        rows = self.suite.rows("transaction", "SELECT idempotency_key, id, amount FROM transactions WHERE type = 'p2p'")
+        rows = self.suite.rows("transaction", "SELECT idempotency_key, id, amount FROM transfers WHERE type = 'p2p'")
         by_key = {}
         for key, id, amount in rows:
             by_key.setdefault(key, []).append((str(id), amount))
@@ -119,7 +119,7 @@ class Checks:
         return wrong + [f"{key} was never asked for" for key in by_key if key not in asked]
 
     def not_completed(self):
-        sql = "SELECT id, state, failure_reason FROM transactions WHERE state <> 'completed'"
+        sql = "SELECT id, state, failure_reason FROM transfers WHERE state <> 'completed'"
         return self.suite.rows("transaction", sql)
 
     def wrong_wallets(self):
@@ -166,7 +166,7 @@ class Checks:
         """Sender and recipient have one message each about a payment."""
         wanted = {
             (row[0], person) for row in self.suite.rows(
-                "transaction", "SELECT id::text, sender_id, recipient_id FROM transactions WHERE type = 'p2p'"
+                "transaction", "SELECT id::text, sender_id, recipient_id FROM transfers WHERE type = 'p2p'"
             ) for person in row[1:]
         }
         rows = self.suite.rows(
@@ -187,7 +187,7 @@ class Checks:
         totals = {user: (into, out) for user, into, out in rows}
         sent, got = {}, {}
         for row in self.suite.rows(
-            "transaction", "SELECT sender_id, recipient_id, amount FROM transactions WHERE type = 'p2p'"
+            "transaction", "SELECT sender_id, recipient_id, amount FROM transfers WHERE type = 'p2p'"
         ):
             sent[row[0]] = sent.get(row[0], 0) + row[2]
             got[row[1]] = got.get(row[1], 0) + row[2]

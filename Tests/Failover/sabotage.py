@@ -5,7 +5,7 @@ import time
 import uuid
 
 STATEMENTS = (
-    ("transaction", "UPDATE transactions SET state = 'unknown' WHERE id = %(one)s"),
+    ("transaction", "UPDATE transfers SET state = 'unknown' WHERE id = %(one)s"),
     (
         "transaction",
         "UPDATE balances SET posted = posted + 1 WHERE account_id = (SELECT max(account_id) FROM balances WHERE posted > 0)",

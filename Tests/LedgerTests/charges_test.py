@@ -42,7 +42,7 @@ def _(s):
     equal([charge(s.worker, [(ann, 1, 300)]) for _ in range(3)], [["paid"], ["known"], ["known"]])
     equal((s.wallet(ann), revenue(s) - before, len(told(s, ann))), ((700, 0), 300, 1))
     outcome, data = told(s, ann)[0]
-    row = s.one("SELECT reference, type, state, sender_id, amount, route FROM transactions WHERE id = %s", data["transaction_id"])
+    row = s.one("SELECT reference, type, state, sender_id, amount, route FROM transfers WHERE id = %s", data["transaction_id"])
     equal((outcome, data["attempt"], row), ("paid", 1, (ref(ann), "subscription_charge", "completed", ann, 300, "internal")))
     events = s.owner.execute("SELECT type, sequence FROM outbox WHERE subject = %s ORDER BY sequence", [data["transaction_id"]]).fetchall()
     equal(events, [("transaction.created", 1), ("transaction.completed", 2)])
@@ -59,7 +59,7 @@ def _(s):
     equal(charge(s.worker, [(ann, 1, 300)]), ["refused"])
     outcome, data = told(s, ann)[0]
     equal((outcome, data["reason"], s.wallet(ann)), ("refused", "insufficient_funds", (299, 0)))
-    equal(s.one("SELECT count(*) FROM transactions WHERE sender_id = %s", ann)[0], 0)
+    equal(s.one("SELECT count(*) FROM transfers WHERE sender_id = %s", ann)[0], 0)
     L.fund(s.worker, s.one("SELECT provider_account FROM users WHERE id = %s", ann)[0], 1, now=NOON)
     equal(charge(s.worker, [(ann, 1, 300)]), ["known"])
     equal((charge(s.worker, [(ann, 2, 300)]), s.wallet(ann)), (["paid"], (0, 0)))
@@ -116,7 +116,7 @@ def _(s):
     results = together(s.database, jobs, "worker")
     paid = sum(r.count("paid") for r in results)
     moved = sum(1000 - s.wallet(u)[0] for u in people)
-    equal((moved, s.one("SELECT count(*) FROM transactions WHERE type = 'subscription_charge' AND sender_id = ANY (%s)", people)[0]),
+    equal((moved, s.one("SELECT count(*) FROM transfers WHERE type = 'subscription_charge' AND sender_id = ANY (%s)", people)[0]),
           (600 * len(people), len(people)))
     assert paid >= len(people), results
     payers = [s.user(funds=1000)[1] for _ in range(4)]
@@ -183,7 +183,7 @@ def _(s):
         equal(s.wallet(ann), (1000, 100))
         s.owner.execute(f"UPDATE beneficiaries SET {change} WHERE id = %s", [own])
         equal((L.submit(s.worker, [id], NOON), s.state(id), s.wallet(ann)), (["failed"], "failed", (1000, 0)))
-        equal(s.one("SELECT failure_reason FROM transactions WHERE id = %s", id)[0], "beneficiary_gone")
+        equal(s.one("SELECT failure_reason FROM transfers WHERE id = %s", id)[0], "beneficiary_gone")
 
 
 if __name__ == "__main__":

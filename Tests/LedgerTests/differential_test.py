@@ -131,10 +131,10 @@ def load(world):
         wallets = dict(c.execute("SELECT id, wallet_id FROM users").fetchall())
         for u in world.users: u["wallet"] = wallets[u["id"]]
         m.balances = {a: list(rest) for a, *rest in c.execute("SELECT account_id, posted, held, sequence, debits_blocked FROM balances")}
-        m.entries = c.execute("SELECT account_id, sequence, amount, balance_after, leg, transaction_id FROM entries").fetchall()
+        m.entries = c.execute("SELECT account_id, sequence, amount, balance_after, leg, transfer_id FROM entries").fetchall()
         m.outbox = [(t, s, n, i, {k: v for k, v in json.loads(d).items() if k != "timestamp"}) for t, s, n, i, d in
                     c.execute("SELECT type, subject, sequence, id, data FROM outbox")]
-        m.payments = dict(c.execute("SELECT provider_payment_id, transaction_id FROM inbound_payments").fetchall())
+        m.payments = dict(c.execute("SELECT provider_payment_id, transfer_id FROM inbound_payments").fetchall())
     return database, m
 
 
@@ -148,8 +148,8 @@ def check_receipts(c, batch, got, m):
     """As handler: what was answered before is found under its key, as it was then."""
     for q, g in zip(batch, got):
         if g.outcome == "idempotent_replay" and g.code == "accepted":
-            found, t = L.stored(c, q["sender"], q["route"], q["key"]), m.transactions[g.id]
-            names = ("code", "transaction_id", "amount", "recipient_username", "placed_at", "route", "fee", "duty")
+            found, t = L.stored(c, q["sender"], q["route"], q["key"]), m.transfers[g.id]
+            names = ("code", "transfer_id", "amount", "recipient_username", "placed_at", "route", "fee", "duty")
             assert [found[n] for n in names] == ["accepted", g.id, t["amount"], q["recipient"], t["created"], *t["first"]], found
 
 
@@ -172,16 +172,16 @@ def compare_rows(c, m):
         "SELECT user_id, route, key, request_hash, code FROM refused_orders")},
         {k: v[:2] for k, v in m.keys.items() if v[1] != "accepted"})
     same("nonces", set(rows("SELECT user_id, nonce FROM approval_nonces")), m.nonces)
-    same("entries", sorted(rows("SELECT account_id, sequence, amount, balance_after, leg, transaction_id FROM entries")), sorted(m.entries))
-    same("breaks", set(rows("SELECT transaction_id, kind FROM breaks")), m.breaks)
+    same("entries", sorted(rows("SELECT account_id, sequence, amount, balance_after, leg, transfer_id FROM entries")), sorted(m.entries))
+    same("breaks", set(rows("SELECT transfer_id, kind FROM breaks")), m.breaks)
     names = ("state", "sender", "recipient", "debit", "credit", "amount", "fee", "duty", "route", "reason", "bank", "destination",
              "slot", "counted", "day", "month", "device", "capped", "created", "failure", "sequence", "hold", "history")
-    same("transactions", {r[0]: dict(zip(names, r[1:])) for r in rows(
+    same("transfers", {r[0]: dict(zip(names, r[1:])) for r in rows(
         "SELECT t.id, t.state, sender_id, recipient_id, debit_account, credit_account, t.amount, fee, duty, route, route_reason,"
         " beneficiary_id, destination, slot_month, incoming_counted, spent_day, spent_month, device_id, capped_device_id, created_at,"
-        " failure_reason, t.sequence, h.state, (SELECT array_agg(e.state ORDER BY step) FROM transaction_events e"
-        " WHERE e.transaction_id = t.id) FROM transactions t JOIN holds h ON h.transaction_id = t.id")},
-        {i: {n: t[n] for n in names} for i, t in m.transactions.items()})
+        " failure_reason, t.sequence, h.state, (SELECT array_agg(e.state ORDER BY step) FROM transfer_steps e"
+        " WHERE e.transfer_id = t.id) FROM transfers t JOIN holds h ON h.transfer_id = t.id")},
+        {i: {n: t[n] for n in names} for i, t in m.transfers.items()})
     told = {(t, s, n): (i, json.loads(d)) for t, s, n, i, d in rows("SELECT type, subject, sequence, id, data FROM outbox")}
     assert len(told) == len(m.outbox), (len(told), len(m.outbox))
     for type, subject, sequence, event, data in m.outbox:
@@ -214,16 +214,16 @@ def change_read_model(c, world, m):
 
 
 def pick(rng, world, m, states, most):
-    ids = [i for i, t in m.transactions.items() if t["state"] in states]
+    ids = [i for i, t in m.transfers.items() if t["state"] in states]
     ids = rng.sample(ids, min(len(ids), rng.randrange(most)))
-    return ids + rng.choices(list(m.transactions), k=2) + rng.sample(ids, min(len(ids), 3)) + [world.id()]
+    return ids + rng.choices(list(m.transfers), k=2) + rng.sample(ids, min(len(ids), 3)) + [world.id()]
 
 
 def money_from_outside(c, world, m, now):
     u, r = world.rng.choice(world.users), world.rng
     payment = r.choice(list(m.payments)) if r.random() < .2 else str(world.id())
     account, amount, id = u["account"] or "nowhere", r.choice([1000, 20000, 150000]), world.v7()
-    got = c.execute("SELECT transaction_id, user_id, result FROM credit_inbound(%s, %s, %s, ARRAY[NULL::text], %s::uuid[],"
+    got = c.execute("SELECT transfer_id, user_id, result FROM credit_inbound(%s, %s, %s, ARRAY[NULL::text], %s::uuid[],"
                     " ARRAY['seen'], ARRAY[NULL::uuid], %s)", [[payment], [account], [amount], [id], now]).fetchone()
     want = m.inbound(payment, account, amount, id)
     assert got == want, (got, want)
@@ -238,11 +238,11 @@ def sequential(seconds, users, seed):
             L.connect(database, "owner", True) as owner:
         while time.monotonic() < end:
             now = world.tick()
-            if rng.random() < .4 and m.transactions:
+            if rng.random() < .4 and m.transfers:
                 ids = pick(rng, world, m, ["accepted"], 60)
                 got, want = L.submit(worker, ids, now), m.submit(ids, now)
                 assert got == want, f"seed {seed}: submission\n{[x for x in zip(ids, got, want) if x[1] != x[2]][:3]}"
-            if rng.random() < .4 and m.transactions:
+            if rng.random() < .4 and m.transfers:
                 ids = pick(rng, world, m, ["submitted", "unknown"], 80)
                 if rng.random() < .2: ids += pick(rng, world, m, ["completed"], 4)
                 items = [(i, rng.choice(OUTCOMES), world.v7()) for i in ids]
@@ -263,7 +263,7 @@ def sequential(seconds, users, seed):
         compare_rows(owner, m)
         check_books(owner)
     reasons = {}
-    for t in m.transactions.values(): reasons[t["reason"]] = reasons.get(t["reason"], 0) + 1
+    for t in m.transfers.values(): reasons[t["reason"]] = reasons.get(t["reason"], 0) + 1
     print(f"sequential: {requests} requests, {len(m.entries)} entries, {len(m.outbox)} events: all answers and rows equal;"
           f" {dict(sorted(counts.items()))} {reasons}", flush=True)
 

@@ -28,7 +28,7 @@ def created(s, creator, each, slots, now=NOON, **more):
 
 def claim(c, user, drop, now=NOON, password=None):
     """As handler. (outcome, transaction)"""
-    return c.execute("SELECT outcome, transaction_id FROM claim_money_drop(%s, %s, %s, %s, %s, NULL, NULL, %s)",
+    return c.execute("SELECT outcome, transfer_id FROM claim_money_drop(%s, %s, %s, %s, %s, NULL, NULL, %s)",
                      [L.v7(), user, drop, password, L.v7(), now]).fetchone()
 
 
@@ -77,7 +77,7 @@ def pool(s, drop):
 
 
 def refunds(s, drop):
-    return s.worker.execute("SELECT id, amount, state FROM transactions WHERE parent_id = %s AND type = 'drop_refund' ORDER BY id",
+    return s.worker.execute("SELECT id, amount, state FROM transfers WHERE parent_id = %s AND type = 'drop_refund' ORDER BY id",
                             [drop]).fetchall()
 
 

@@ -93,7 +93,7 @@ def _(s):
     s.settle(under_way, "completed")
     equal((pool(s, drop), s.wallet(carl), s.wallet(ann)), (-100, (100, 0), (1000, 0)))
     equal((swept(s, drop, NOON + 2 * HOUR), refunds(s, drop)), (0, []))
-    equal(s.one("SELECT count(*) FROM breaks WHERE transaction_id = %s AND kind = 'drop_funding_reversed'", funding), (1,))
+    equal(s.one("SELECT count(*) FROM breaks WHERE transfer_id = %s AND kind = 'drop_funding_reversed'", funding), (1,))
 
 
 # Claims ----------------------------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ def _(s):
     equal((swept(s, drop, NOON + 2 * MINUTE), swept(s, drop, NOON + 3 * MINUTE)), (0, 1))
     arrive(s, [refunds(s, drop)[2][0]], NOON + 3 * MINUTE)
     equal((s.wallet(ann), pool(s, drop), [r[2] for r in refunds(s, drop)]), ((1000, 0), 0, ["failed", "failed", "completed"]))
-    equal(s.one("SELECT count(*) FROM breaks b JOIN transactions t ON t.id = b.transaction_id WHERE t.parent_id = %s"
+    equal(s.one("SELECT count(*) FROM breaks b JOIN transfers t ON t.id = b.transfer_id WHERE t.parent_id = %s"
                 " AND b.kind = 'drop_refund_failed'", drop), (2,))
 
 
@@ -253,9 +253,9 @@ def _(s):
     (id, amount, _), = refunds(s, drop)
     arrive(s, [id], NOON + HOUR)
     equal((s.wallet(ann), pool(s, drop)), ((800, 0), 0))
-    equal(s.one("SELECT sum(e.amount) FROM entries e JOIN ledger_accounts a ON a.id = e.account_id WHERE e.transaction_id = %s AND"
+    equal(s.one("SELECT sum(e.amount) FROM entries e JOIN ledger_accounts a ON a.id = e.account_id WHERE e.transfer_id = %s AND"
                 " a.kind = 'suspense'", id), (200,))
-    equal(s.one("SELECT route_reason FROM transactions WHERE id = %s", id), ("suspense",))
+    equal(s.one("SELECT route_reason FROM transfers WHERE id = %s", id), ("suspense",))
     _, ben = s.user(funds=1000)
     drop, _ = created(s, ben, 100, 2)
     equal(end(s.handler, ben, drop), "ended")
@@ -377,7 +377,7 @@ def _(s):
         paid = got.count("accepted")
         equal(sorted(g for g in got if g not in ("accepted",)), sorted(["drop_ended"] * (13 - paid) + ["ended"]))
         equal([r[1] for r in refunds(s, drop)], [50 * (20 - paid)])
-        arrive(s, [r[0] for r in s.worker.execute("SELECT id FROM transactions WHERE parent_id = %s AND state = 'accepted'", [drop])])
+        arrive(s, [r[0] for r in s.worker.execute("SELECT id FROM transfers WHERE parent_id = %s AND state = 'accepted'", [drop])])
         equal((s.wallet(ann), pool(s, drop)), ((1000 - 50 * paid, 0), 0))
         both += 0 < paid < 12
     assert both, "no race was a race"

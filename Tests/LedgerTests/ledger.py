@@ -176,7 +176,7 @@ def add_user(c, username, funds=0, tier=3, bank=True, plan=False, **columns):
 
 def fund(c, account, amount, payment=None, now=None):
     tx = v7(now)
-    return c.execute("SELECT transaction_id, user_id, result FROM credit_inbound(%s, %s, %s, ARRAY[NULL::text], %s::uuid[],"
+    return c.execute("SELECT transfer_id, user_id, result FROM credit_inbound(%s, %s, %s, ARRAY[NULL::text], %s::uuid[],"
                      " ARRAY['funding'], ARRAY[NULL::uuid], %s)",
                      [[payment or f"pay-{tx}"], [account], [amount], [tx], now]).fetchone()
 
@@ -192,9 +192,9 @@ FIELDS = ("id", "sender", "recipient", "amount", "description", "route", "key", 
           "created", "rerouted", "slot", "correlation", "traceparent", "type", "target", "details")
 TYPES = ("uuid", "uuid", "text", "bigint", "text", "text", "text", "bytea", "uuid", "uuid", "uuid", "uuid", "uuid", "uuid", "text",
          "text", "uuid", "text")
-PLACE = ("SELECT code, is_replay, transaction_id, route, fee, duty, placed_at FROM place_orders("
+PLACE = ("SELECT code, is_replay, transfer_id, route, fee, duty, placed_at FROM place_orders("
          + ", ".join(f"%s::{t}[]" for t in TYPES) + ", %s) ORDER BY ord")
-STORED = ("request_hash", "code", "transaction_id", "type", "route", "amount", "fee", "duty", "recipient_username",
+STORED = ("request_hash", "code", "transfer_id", "type", "route", "amount", "fee", "duty", "recipient_username",
           "beneficiary_id", "placed_at", "money_drop_id", "amount_per_claim", "slots", "password_required", "expires_at", "link")
 
 

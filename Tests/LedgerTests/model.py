@@ -29,7 +29,7 @@ class Model:
         self.spending = {u["id"]: [FIRST, 0, FIRST, 0] for u in users}
         self.receiving = {u["id"]: [FIRST, 0, 0, 0] for u in users}     # month, slots, events, incoming
         self.first_day = {d: 0 for u in users for d in u["devices"]}
-        self.keys, self.nonces, self.transactions, self.entries, self.outbox = {}, set(), {}, [], []
+        self.keys, self.nonces, self.transfers, self.entries, self.outbox = {}, set(), {}, [], []
         self.payments, self.breaks = {}, set()
 
     # Acceptance
@@ -105,7 +105,7 @@ class Model:
         if capped: self.first_day[capped] += amount
         if counted: slots[3] += amount
         external = route == "external"
-        t = self.transactions[q["id"]] = dict(
+        t = self.transfers[q["id"]] = dict(
             id=q["id"], type="p2p", state="accepted", sender=q["sender"], recipient=to["id"], debit=sender["wallet"],
             credit=system("provider_clearing", q["id"]) if external else to["wallet"], amount=amount, fee=fee, duty=duty,
             route=route, reason=reason, bank=bank["id"] if external else None,
@@ -136,29 +136,29 @@ class Model:
     # After acceptance
 
     def submit(self, ids, now):
-        bars = {i: self.bar(self.transactions[i], now) for i in sorted(set(ids)) if i in self.transactions
-                and self.transactions[i]["state"] == "accepted"}
+        refusals = {i: self.refusal(self.transfers[i], now) for i in sorted(set(ids)) if i in self.transfers
+                and self.transfers[i]["state"] == "accepted"}
         verdicts, failed = {}, []
-        for i, bar in bars.items():
-            t = self.transactions[i]
-            if bar == "beneficiary_gone": bar = self.switch(t, now)
-            if bar: failed.append((t, bar))
+        for i, refusal in refusals.items():
+            t = self.transfers[i]
+            if refusal == "beneficiary_gone": refusal = self.switch(t, now)
+            if refusal: failed.append((t, refusal))
             else:
                 verdicts[i] = "send"
                 self.move(t, "submitted")
-        for t, bar in sorted(failed, key=lambda f: f[1] in ("recipient_not_ready", "recipient_limit")):
+        for t, refusal in sorted(failed, key=lambda f: f[1] in ("recipient_not_ready", "recipient_limit")):
             verdicts[t["id"]] = "failed"
-        self.fail([t for t, _ in failed], {t["id"]: bar for t, bar in failed}, {})
+        self.fail([t for t, _ in failed], {t["id"]: refusal for t, refusal in failed}, {})
         answers, seen = [], set()
         for i in ids:
-            t = self.transactions.get(i)
+            t = self.transfers.get(i)
             if t is None: answers.append("missing")
             elif i in verdicts and i not in seen: answers.append(verdicts[i])
             else: answers.append("query" if t["state"] in ("submitted", "unknown") else "ended")
             seen.add(i)
         return answers
 
-    def bar(self, t, now):
+    def refusal(self, t, now):
         sender, to = self.users[t["sender"]], self.users[t["recipient"]]
         if t["created"] < now - dt.timedelta(hours=24): return "expired"
         if sender["status"] != "active" or sender["debits_blocked"] or not sender["sending_allowed"]: return "sender_restricted"
@@ -186,7 +186,7 @@ class Model:
     def settle(self, items):
         """items: (transaction id, outcome, event id). Outcomes of one transfer take effect one after the other."""
         for id, outcome, _ in items:
-            if outcome in ("completed", "reversed") and id in self.transactions: self.divert(self.transactions[id])
+            if outcome in ("completed", "reversed") and id in self.transfers: self.divert(self.transfers[id])
         results, waiting, done = [None] * len(items), list(enumerate(items)), set()
         while waiting:
             now, later, seen = [], [], set()
@@ -195,7 +195,7 @@ class Model:
                 seen.add(item[1][0])
             groups = {}
             for at, (id, outcome, event) in now:
-                state = self.transactions[id]["state"] if id in self.transactions else None
+                state = self.transfers[id]["state"] if id in self.transfers else None
                 results[at] = MOVES.get((state, outcome), "ignored") if state else "missing"
                 groups.setdefault((results[at], state or ""), []).append((id, event, outcome))
             for (result, state), members in sorted(groups.items()): self.apply(result, state, members)
@@ -210,7 +210,7 @@ class Model:
             t.update(credit=system("suspense", t["id"]), reason="suspense")
 
     def apply(self, result, state, members):
-        moved = [self.transactions[id] for id, _, _ in members] if result != "missing" else []
+        moved = [self.transfers[id] for id, _, _ in members] if result != "missing" else []
         events = {id: event for id, event, _ in members}
         if result == "failed": self.fail(moved, {t["id"]: "because" for t in moved}, events)
         if result == "completed" or result == "reversed" and state != "completed":
@@ -268,8 +268,8 @@ class Model:
         if s[2] == t["month"]: s[3] -= t["amount"]
         if t["capped"]: self.first_day[t["capped"]] -= t["amount"]
 
-    def release_slots(self, transactions):
-        for t in sorted(transactions, key=lambda t: t["id"]):
+    def release_slots(self, transfers):
+        for t in sorted(transfers, key=lambda t: t["id"]):
             if t["slot"]:
                 counters = self.receiving[t["recipient"]]
                 current = counters[0] == t["slot"]

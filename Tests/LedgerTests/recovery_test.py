@@ -75,7 +75,7 @@ def none_sent(s, now, but=()):
     for moment in (now, now + 2 * MINUTE): absent(s, [i for i in doubts(s) if i not in but], moment)
 
 
-def doubts(s): return [r[0] for r in s.worker.execute("SELECT doubtful(ARRAY(SELECT id FROM transactions))").fetchall()]
+def doubts(s): return [r[0] for r in s.worker.execute("SELECT doubtful(ARRAY(SELECT id FROM transfers))").fetchall()]
 
 
 def doubted(s, ids): return len(set(doubts(s)) & set(ids))
@@ -109,7 +109,7 @@ def expected(s, user):
 
 
 def transfer(s, id, *columns):
-    return s.one(f"SELECT {', '.join(columns)} FROM transactions WHERE id = %s", id)
+    return s.one(f"SELECT {', '.join(columns)} FROM transfers WHERE id = %s", id)
 
 
 def told(s, id):
@@ -372,7 +372,7 @@ def _(s):
     equal(transfer(s, id, "type", "state", "route", "route_reason", "sender_id", "recipient_id", "reference"),
           ("p2p", "completed", "internal", "suspense", ann, bob, reference(id)))
     equal(told(s, id), ["transaction.created", "transaction.completed"])
-    equal(s.one("SELECT source, destination, amount, made_at, transaction_id FROM forgotten_transfers WHERE reference = %s", reference(id)),
+    equal(s.one("SELECT source, destination, amount, made_at, transfer_id FROM forgotten_transfers WHERE reference = %s", reference(id)),
           (account(s, ann), account(s, bob), 300, now - MINUTE, id))
     over(s, recovery, now + HOUR)
     # Two operators give it to the person whose account has it.

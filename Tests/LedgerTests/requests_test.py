@@ -302,7 +302,7 @@ def _(s):
         if "cancelled" in got: equal(sorted(got), ["cancelled"] + ["request_unknown"] * 30)
         else: equal(sorted(got), ["accepted"] + ["request_in_payment"] * 30)
         winners.add("cancelled" in got)
-        equal(s.one("SELECT count(*) FROM transactions WHERE payment_request_id = %s", q), (1 - ("cancelled" in got),))
+        equal(s.one("SELECT count(*) FROM transfers WHERE payment_request_id = %s", q), (1 - ("cancelled" in got),))
     assert winners == {True, False}, "no race was a race"
 
 
@@ -367,7 +367,7 @@ def _(s):
     equal(withdraw(s, ann, bank, 10)[0], "beneficiary_not_verified")
     s.worker.execute("UPDATE beneficiaries SET verified = true WHERE id = %s", [bank])
     outcome, id, route, *_ = withdraw(s, ann, bank, 300)
-    equal((outcome, route, s.one("SELECT beneficiary_id FROM transactions WHERE id = %s", id)), ("accepted", "external", (bank,)))
+    equal((outcome, route, s.one("SELECT beneficiary_id FROM transfers WHERE id = %s", id)), ("accepted", "external", (bank,)))
     equal(s.one("SELECT kind, destination FROM begin_submission(ARRAY[%s::uuid], 'test', '10 seconds', %s)", id, NOON),
           ("NIPTransfer", s.one("SELECT counterparty_id FROM beneficiaries WHERE id = %s", bank)[0]))
     s.settle(id, "completed")
@@ -417,7 +417,7 @@ def _(s):
     id = withdraw(s, ann, bank_of(s, ann), 300)[1]
     s.worker.execute("UPDATE beneficiaries SET deleted_at = now() WHERE user_id = %s", [ann])
     equal((L.submit(s.worker, [id], NOON), s.wallet(ann)), (["failed"], (1000, 0)))
-    equal(s.one("SELECT failure_reason FROM transactions WHERE id = %s", id), ("beneficiary_gone",))
+    equal(s.one("SELECT failure_reason FROM transfers WHERE id = %s", id), ("beneficiary_gone",))
     equal(withdraw(s, ann, bank_of(s, ann), 1)[0], "beneficiary_not_verified")
 
 
@@ -445,7 +445,7 @@ def _(s):
         id = withdraw(s, ann, bank_of(s, ann), 100, later)[1]
         settled(s, id, "completed", now=later)
         equal(s.wallet(ann), (885, 0))
-        legs = s.worker.execute("SELECT leg, sum(amount) FROM entries WHERE transaction_id = %s AND amount > 0 GROUP BY 1 ORDER BY 1",
+        legs = s.worker.execute("SELECT leg, sum(amount) FROM entries WHERE transfer_id = %s AND amount > 0 GROUP BY 1 ORDER BY 1",
                                 [id]).fetchall()
         equal(legs, [("amount", 100), ("duty", 5), ("fee", 10)])
         equal(withdraw(s, ann, bank_of(s, ann), 871, later)[0], "insufficient_funds")

@@ -19,11 +19,11 @@ def _(s):
     routes = [s.pay(ann, bob, 100)[2] for _ in range(7)]
     equal(routes, ["external"] * 5 + ["internal"] * 2)
     equal(s.slots(b), 5)
-    equal(s.one("SELECT count(*) FROM transactions WHERE recipient_id = %s AND route_reason = 'no_slot'", b), (2,))
+    equal(s.one("SELECT count(*) FROM transfers WHERE recipient_id = %s AND route_reason = 'no_slot'", b), (2,))
     events = s.owner.execute("SELECT type FROM outbox WHERE subject = %s ORDER BY sequence", [str(b)]).fetchall()
     equal(events, [("external_slot.taken",)] * 5)
     equal(s.owner.execute("SELECT count(*) FROM outbox WHERE type = 'transfer.rerouted.internal' AND subject IN"
-                          " (SELECT id::text FROM transactions WHERE recipient_id = %s)", [b]).fetchone(), (2,))
+                          " (SELECT id::text FROM transfers WHERE recipient_id = %s)", [b]).fetchone(), (2,))
 
 
 @story("five slots in one batch too, and only with an external destination")
@@ -38,7 +38,7 @@ def _(s):
 def _(s):
     (_, ann), (bob, b) = s.user(funds=10000), s.user(active_until=NOON)
     before = s.paid(ann, bob, 10, NOON - dt.timedelta(milliseconds=1))
-    equal((s.one("SELECT route_reason FROM transactions WHERE id = %s", before), s.slots(b)), (("plan",), 0))
+    equal((s.one("SELECT route_reason FROM transfers WHERE id = %s", before), s.slots(b)), (("plan",), 0))
     s.paid(ann, bob, 10, NOON)
     equal(s.slots(b), 1)
 
@@ -50,7 +50,7 @@ def _(s):
                          (dict(bank=False), "no_beneficiary")):
         name, _ = s.user(plan=True, **more)
         id = s.paid(ann, name, 10)
-        equal(s.one("SELECT route, route_reason, sequence FROM transactions WHERE id = %s", id), ("internal", reason, 1))
+        equal(s.one("SELECT route, route_reason, sequence FROM transfers WHERE id = %s", id), ("internal", reason, 1))
 
 
 @story("the available balance is the limit to the kobo, fees included")
@@ -63,7 +63,7 @@ def _(s):
         equal(s.wallet(ann), (115, 115))
         s.settle(id, "completed", now=NOON + DAY)
         equal(s.wallet(ann), (0, 0))
-        legs = s.worker.execute("SELECT leg, sum(amount) FROM entries WHERE transaction_id = %s AND amount > 0 GROUP BY 1 ORDER BY 1", [id]).fetchall()
+        legs = s.worker.execute("SELECT leg, sum(amount) FROM entries WHERE transfer_id = %s AND amount > 0 GROUP BY 1 ORDER BY 1", [id]).fetchall()
         equal(legs, [("amount", 100), ("duty", 5), ("fee", 10)])
         s.settle(id, "reversed", now=NOON + DAY)
         equal(s.wallet(ann), (115, 0))
@@ -102,7 +102,7 @@ def _(s):
     equal(s.pay(ann, bob, 1, edge - dt.timedelta(seconds=1))[0], "limit_per_day")
     id = s.paid(ann, bob, 1, edge)
     equal((s.spent(ann), s.slots(b)), ((1, 1), 1))
-    equal(s.one("SELECT slot_month, spent_day FROM transactions WHERE id = %s", id), (dt.date(2026, 6, 1), dt.date(2026, 6, 1)))
+    equal(s.one("SELECT slot_month, spent_day FROM transfers WHERE id = %s", id), (dt.date(2026, 6, 1), dt.date(2026, 6, 1)))
     s.paid(ann, bob, 1, edge - HOUR)                            # a replica whose clock is behind counts into the newer day
     equal((s.spent(ann), s.slots(b)), ((2, 2), 2))
 
@@ -204,7 +204,7 @@ def _(s):
     (_, ann), (bob, _) = s.user(funds=1000), s.user()
     first = s.pay(ann, bob, 100, key="lunch")
     kept = L.stored(s.handler, ann, L.P2P, "lunch")
-    equal([kept[n] for n in ("code", "transaction_id", "route", "amount", "fee", "duty", "recipient_username")],
+    equal([kept[n] for n in ("code", "transfer_id", "route", "amount", "fee", "duty", "recipient_username")],
           ["accepted", first.id, first.route, 100, first.fee, first.duty, bob])
     again = ("idempotent_replay", first.id, None, "accepted", None, None)
     equal(s.pay(ann, bob, 100, NOON + HOUR, key="lunch"), again)
@@ -351,7 +351,7 @@ def _(s):
     s.worker.execute("UPDATE devices SET revoked_at = now() WHERE id = %s", [device])
     equal(L.submit(s.worker, [id], NOON), ["failed"])
     equal((s.wallet(ann), s.slots(b)), ((1000, 0), 0))
-    equal(s.one("SELECT count(*) FROM provider_calls c JOIN transactions t USING (reference) WHERE t.sender_id = %s", ann), (0,))
+    equal(s.one("SELECT count(*) FROM provider_calls c JOIN transfers t USING (reference) WHERE t.sender_id = %s", ann), (0,))
 
 
 @story("a beneficiary that is gone at submission: switched to the wallet once, slot back")
@@ -363,7 +363,7 @@ def _(s):
     s.worker.execute("UPDATE beneficiaries SET deleted_at = now() WHERE user_id = %s", [b])
     equal(L.submit(s.worker, [id, id], NOON), ["send", "query"])
     equal((kept["route"], L.stored(s.handler, ann, L.P2P, "gone")), ("external", kept))    # the answer stays what it was
-    equal(s.one("SELECT route, destination, slot_month FROM transactions WHERE id = %s", id), ("internal", f"{bob}-account", None))
+    equal(s.one("SELECT route, destination, slot_month FROM transfers WHERE id = %s", id), ("internal", f"{bob}-account", None))
     equal(s.slots(b), 0)
     s.settle(id, "completed")
     equal(s.wallet(b), (100, 0))
@@ -433,7 +433,7 @@ def _(s):
     id = s.sent(ann, bob, 300)
     equal(s.settle(id, "failed", "completed", "completed"), ["failed", "break", "break"])
     equal((s.state(id), s.wallet(ann)), ("failed", (1000, 0)))
-    equal(s.one("SELECT count(*), min(kind) FROM breaks WHERE transaction_id = %s", id), (1, "provider_says_completed"))
+    equal(s.one("SELECT count(*), min(kind) FROM breaks WHERE transfer_id = %s", id), (1, "provider_says_completed"))
     early = s.paid(ann, bob, 10)
     equal(s.settle(early, "completed", "unknown", "open"), ["break", "ignored", "ignored"])
 
@@ -478,14 +478,14 @@ def _(s):
     equal((word, proposed(s, id, "completed", "mallory")[1]), ("open", "already_proposed"))
     equal((approved(s, proposal, "eve"), s.state(id), s.wallet(ann)), ("same_operator", "unknown", (1000, 300)))
     equal((approved(s, proposal), approved(s, proposal), s.state(id), s.wallet(ann)), ("approved", "decided", "failed", (1000, 0)))
-    equal(s.one("SELECT actor, evidence FROM transaction_events WHERE transaction_id = %s AND state = 'failed'", id),
+    equal(s.one("SELECT actor, evidence FROM transfer_steps WHERE transfer_id = %s AND state = 'failed'", id),
           ("operators eve and mallory", f"proposal:{proposal}"))
     other = lost(s, ann, bob)
     equal(approved(s, proposed(s, other, "completed", "mallory")[0], "eve"), "approved")
     equal((s.state(other), s.wallet(ann), s.wallet(b)), ("completed", (700, 0), (300, 0)))
     nothing, last = (None,) * 4, proposed(s, lost(s, ann, bob), "failed")[0]
     told = lambda: s.one("SELECT * FROM approve_outcome(%s, 'mallory', %s, %s)", last, L.v7(), NOON)
-    of = s.one("SELECT transaction_id FROM transfer_proposals WHERE id = %s", last)[0]
+    of = s.one("SELECT transfer_id FROM transfer_proposals WHERE id = %s", last)[0]
     equal((told(), told()), (("approved", of, "failed", "eve", "seen on the statement"), ("decided", *nothing)))
     try:
         s.one("SELECT * FROM settle_payments(ARRAY[%s::uuid], ARRAY['failed'], ARRAY['x'], ARRAY[''], ARRAY[NULL::text], ARRAY[%s::uuid],"
@@ -506,7 +506,7 @@ def _(s):
     for id, outcome, word in ((open_one, "completed", "not_unknown"), (open_one, "reversed", "not_reversible"), (accepted, "failed", "not_unknown"),
                               (lost(s, ann, bob, 10), "reversed", "not_reversible"), (L.v7(), "failed", "missing")):
         equal(proposed(s, id, outcome)[1], word)
-    inbound = s.one("SELECT id FROM transactions WHERE recipient_id = %s AND type = 'inbound'", ann)[0]
+    inbound = s.one("SELECT id FROM transfers WHERE recipient_id = %s AND type = 'inbound'", ann)[0]
     equal(proposed(s, inbound, "reversed")[1], "not_reversible")
     equal((approved(s, L.v7()), withdrawn(s, L.v7())), ("missing", "missing"))
 
@@ -523,7 +523,7 @@ def _(s):
     last, word = proposed(s, id, "completed", now=NOON + 2 * DAY)
     equal((word, approved(s, stale, now=NOON + 2 * DAY)), ("open", "decided"))
     equal(approved(s, last, now=NOON + 3 * DAY - dt.timedelta(milliseconds=1)), "approved")
-    states = s.owner.execute("SELECT state FROM transfer_proposals WHERE transaction_id = %s ORDER BY proposed_at, id", [id]).fetchall()
+    states = s.owner.execute("SELECT state FROM transfer_proposals WHERE transfer_id = %s ORDER BY proposed_at, id", [id]).fetchall()
     equal((sorted(x[0] for x in states), s.state(id)), (["approved", "expired", "expired", "withdrawn"], "completed"))
 
 
@@ -572,7 +572,7 @@ def _(s):
     proposal, word = proposed(s, id, "reversed")
     equal((word, approved(s, proposal, "eve"), approved(s, proposal)), ("open", "same_operator", "approved"))
     equal((s.state(id), s.wallet(ann), s.wallet(b)), ("reversed", (1000, 0), (200, 200)))
-    equal(s.one("SELECT sum(amount) FROM entries WHERE transaction_id = %s AND leg = 'receivable'", id), (-200,))
+    equal(s.one("SELECT sum(amount) FROM entries WHERE transfer_id = %s AND leg = 'receivable'", id), (-200,))
     equal((proposed(s, id, "reversed")[1], s.settle(id, "reversed")), ("not_reversible", ["ignored"]))
     (_, dan), (eva, _) = s.user(funds=100), s.user()                                # to a bank: the slot comes back too
     away = s.sent(dan, eva, 100)
@@ -589,7 +589,7 @@ def _(s):
         first = lambda c, who: c.execute(PROPOSE, [L.v7(), id, "failed", "sure", who, NOON]).fetchone()[0]
         got = together(s.database, [lambda c, w=w: first(c, w) for w in ("eve", "mallory", "trent", "peggy")], "worker", 4)
         equal(sorted(got), ["already_proposed"] * 3 + ["open"])
-        proposal, by = s.one("SELECT id, proposed_by FROM transfer_proposals WHERE transaction_id = %s", id)
+        proposal, by = s.one("SELECT id, proposed_by FROM transfer_proposals WHERE transfer_id = %s", id)
         approve = lambda c, who: c.execute("SELECT result FROM approve_outcome(%s, %s, %s, %s)", [proposal, who, L.v7(), NOON]).fetchone()[0]
         others = [w for w in ("eve", "mallory", "trent", "peggy") if w != by]
         got = together(s.database, [lambda c, w=w: approve(c, w) for w in others] + [lambda c: L.settle(c, [(id, "completed")], NOON)[0]],
@@ -597,7 +597,7 @@ def _(s):
         state = s.state(id)
         ours = "approved" if state == "failed" else "overtaken"
         equal((sorted(got[:3]), got[3]), (sorted([ours, "decided", "decided"]), "break" if state == "failed" else "completed"))
-    arrived = s.one("SELECT count(*) FROM transactions WHERE sender_id = %s AND state = 'completed'", ann)[0]
+    arrived = s.one("SELECT count(*) FROM transfers WHERE sender_id = %s AND state = 'completed'", ann)[0]
     equal((s.wallet(ann), s.wallet(b)), ((100000 - 10 * arrived, 0), (10 * arrived, 0)))
 
 
@@ -637,7 +637,7 @@ def _(s):
     s.paid(b, carl, 200)
     s.settle(id, "reversed")
     equal((s.wallet(ann), s.wallet(b)), ((1000, 0), (200, 200)))
-    equal(s.one("SELECT sum(amount) FROM entries WHERE transaction_id = %s AND leg = 'receivable'", id), (-200,))
+    equal(s.one("SELECT sum(amount) FROM entries WHERE transfer_id = %s AND leg = 'receivable'", id), (-200,))
     equal(s.one("SELECT data::json->>'receivable' FROM outbox WHERE type = 'transaction.reversed' AND subject = %s", str(id)), ("200",))
     equal(s.pay(b, carl, 1)[0], "sender_restricted")
 
@@ -661,7 +661,7 @@ def _(s):
     equal(L.fund(s.worker, "nobody's-account", 10)[2], "unknown_account")
     (_, ann), (bob, b) = s.user(funds=100), s.user(bank=False)
     id = s.sent(ann, bob, 50)
-    got = s.one("SELECT transaction_id, result FROM credit_inbound(ARRAY[%s::text], ARRAY[%s::text], ARRAY[50], ARRAY[%s::text], ARRAY[%s::uuid],"
+    got = s.one("SELECT transfer_id, result FROM credit_inbound(ARRAY[%s::text], ARRAY[%s::text], ARRAY[50], ARRAY[%s::text], ARRAY[%s::uuid],"
                 " ARRAY['seen'], ARRAY[NULL::uuid])", f"p-{id}", f"{bob}-account", f"trf-{id}", L.v7())
     equal((got, s.wallet(b)), ((id, "matched"), (0, 0)))
 
@@ -675,7 +675,7 @@ def _(s):
         s.change(b, **change)
         equal(s.settle(id, "unknown", "completed"), ["unknown", "completed"])
         equal((s.wallet(b), s.state(id)), (before, "completed"))
-        equal(s.one("SELECT route_reason, (SELECT incoming FROM receiving_counters WHERE user_id = %s) FROM transactions WHERE id = %s",
+        equal(s.one("SELECT route_reason, (SELECT incoming FROM receiving_counters WHERE user_id = %s) FROM transfers WHERE id = %s",
                     b, id), ("suspense", 0))
         told = s.one("SELECT data::json->>'route_reason' FROM outbox WHERE type = 'transaction.completed' AND subject = %s", str(id))
         equal(told, ("suspense",))
@@ -697,7 +697,7 @@ def _(s):
     hold = "SELECT hold_unmatched(%s, 'lost-account', 70, %s, 'seen', NULL, %s)"
     got = together(s.database, [lambda c: c.execute(hold, ["lost-payment", L.v7(), NOON]).fetchone()[0] for _ in range(10)], role="worker")
     equal(sorted(got), ["duplicate"] * 9 + ["suspense"])
-    id, told = s.one("SELECT transaction_id, (SELECT data FROM outbox WHERE subject = transaction_id::text) FROM inbound_payments"
+    id, told = s.one("SELECT transfer_id, (SELECT data FROM outbox WHERE subject = transfer_id::text) FROM inbound_payments"
                      " WHERE provider_payment_id = 'lost-payment'")
     equal(("recipient_id" in told, '"route_reason":"suspense"' in told), (False, True))
     propose = "SELECT result FROM propose_release(%s, %s, 'credit', 'found', 'ann', %s)"
@@ -733,10 +733,10 @@ def _(s):
 def _(s):
     (_, ann), (bob, _) = s.user(funds=1000), s.user()
     s.settle(s.sent(ann, bob, 10), "completed")
-    writes = ["UPDATE entries SET amount = 1", "DELETE FROM entries", "TRUNCATE entries", "UPDATE transaction_events SET state = 'failed'",
-              "DELETE FROM transaction_events", "DELETE FROM transactions", "TRUNCATE transaction_events"]
+    writes = ["UPDATE entries SET amount = 1", "DELETE FROM entries", "TRUNCATE entries", "UPDATE transfer_steps SET state = 'failed'",
+              "DELETE FROM transfer_steps", "DELETE FROM transfers", "TRUNCATE transfer_steps"]
     more = ["UPDATE balances SET posted = posted + 1", "INSERT INTO entries VALUES (1000, 99, 1, 1, 'amount', gen_random_uuid(), now())",
-            "UPDATE transactions SET state = 'completed'", "UPDATE holds SET amount = 1", "DELETE FROM approval_nonces",
+            "UPDATE transfers SET state = 'completed'", "UPDATE holds SET amount = 1", "DELETE FROM approval_nonces",
             "UPDATE spending_counters SET day_total = 0", "UPDATE receiving_counters SET slots_used = 0", "UPDATE tier_limits SET per_day = 1",
             "INSERT INTO ledger_accounts (kind, owner_id, created_at) VALUES ('wallet', gen_random_uuid(), now())",
             "UPDATE devices SET first_day_total = 0", "UPDATE users SET wallet_id = 0", "SELECT post_legs('{}', '{}', '{}', '{}', now())"]
@@ -755,7 +755,7 @@ def _(s):
     id = s.sent(ann, bob, 100)
     s.settle(id, "completed")
     s.paid(ann, bob, 5)
-    tables = ("users", "balances", "entries", "holds", "transactions", "transaction_events", "beneficiaries", "spending_counters",
+    tables = ("users", "balances", "entries", "holds", "transfers", "transfer_steps", "beneficiaries", "spending_counters",
               "receiving_counters", "ledger_accounts", "wallets", "idempotency_keys")
     with L.connect(s.database, "handler") as c:
         for table in tables: equal((table, c.execute(f"SELECT count(*) FROM {table}").fetchone()[0]), (table, 0))
@@ -822,7 +822,7 @@ def _(s):
     looks = together(s.database, [lambda c, x=x: storm(c, *x) for x in [(ann, b), (bob, a)] * 100], connections=8)
     equal({x[0] for x in looks}, {20000})
     assert min(x[1] for x in looks) >= 0
-    equal(s.one("SELECT count(*) FROM transactions WHERE sender_id IN (%s, %s) AND state = 'completed'", ann, bob), (2000,))
+    equal(s.one("SELECT count(*) FROM transfers WHERE sender_id IN (%s, %s) AND state = 'completed'", ann, bob), (2000,))
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class Stage:
     def one(self, sql, *values):
         return self.worker.execute(sql, values).fetchone()
 
-    def state(self, id): return self.one("SELECT state FROM transactions WHERE id = %s", id)[0]
+    def state(self, id): return self.one("SELECT state FROM transfers WHERE id = %s", id)[0]
 
     def wallet(self, user): return L.wallet(self.worker, user)
 

@@ -80,15 +80,15 @@ class World:
         self.begin = self.day.replace(day=1)
         self.end = (self.begin + datetime.timedelta(days=31)).replace(day=1) - datetime.timedelta(days=1)
         ledger = self.databases["transaction"]
-        payment = self.one(ledger, "SELECT id FROM transactions WHERE sender_id = %s AND type = 'p2p' AND state = 'completed'"
+        payment = self.one(ledger, "SELECT id FROM transfers WHERE sender_id = %s AND type = 'p2p' AND state = 'completed'"
                            " AND description IS NOT NULL ORDER BY id OFFSET 50 LIMIT 1", me)
-        received = self.one(ledger, "SELECT id FROM transactions WHERE recipient_id = %s AND type = 'p2p' AND state = 'completed'"
+        received = self.one(ledger, "SELECT id FROM transfers WHERE recipient_id = %s AND type = 'p2p' AND state = 'completed'"
                             " ORDER BY id OFFSET 50 LIMIT 1", me)
         drop = self.one(ledger, "SELECT id FROM money_drops WHERE creator_id = %s ORDER BY slots DESC LIMIT 1", me)
         claimed = self.one(ledger, "SELECT drop_id FROM drop_slots WHERE claimant_id = %s ORDER BY drop_id LIMIT 1", me)
         asked = self.one(ledger, "SELECT id FROM payment_requests WHERE owner_id = %s AND state = 'open' LIMIT 1", me)
         incoming = self.one(ledger, "SELECT id FROM payment_requests WHERE payer_id = %s AND state = 'fulfilled' LIMIT 1", me)
-        friend = self.one(ledger, "SELECT u.username FROM users u WHERE u.id = (SELECT recipient_id FROM transactions WHERE sender_id = %s"
+        friend = self.one(ledger, "SELECT u.username FROM users u WHERE u.id = (SELECT recipient_id FROM transfers WHERE sender_id = %s"
                           " AND type = 'p2p' GROUP BY 1 ORDER BY count(*) DESC LIMIT 1)", me)
         bank = self.one(self.databases["customer"], "SELECT id FROM beneficiaries WHERE user_id = %s LIMIT 1", me)
         document = self.one(self.databases["customer"], "SELECT id FROM documents WHERE user_id = %s LIMIT 1", me)

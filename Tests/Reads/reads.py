@@ -211,7 +211,7 @@ def main():
     run, description = sys.argv[1:]
     begun = time.monotonic()
     measurement = Measurement(pathlib.Path(run), description)
-    transactions = measurement.ledger.execute("SELECT count(*) FROM transactions").fetchone()[0]
+    transactions = measurement.ledger.execute("SELECT count(*) FROM transfers").fetchone()[0]
     measurement.check_books()
     measurement.check_balances()
     measurement.check_refusals()

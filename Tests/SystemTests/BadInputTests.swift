@@ -112,7 +112,7 @@ extension RunningSuite {
     /// How much a payment would leave behind.
     fileprivate func paymentRows() async throws -> [Int] {
         var counts: [Int] = []
-        for table in ["transactions", "transaction_events", "holds", "idempotency_keys", "approval_nonces"] {
+        for table in ["transfers", "transfer_steps", "holds", "idempotency_keys", "approval_nonces"] {
             counts.append(try await self.number("SELECT count(*) FROM \(table)"))
         }
         return counts

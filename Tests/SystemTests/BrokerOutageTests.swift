@@ -107,7 +107,7 @@ private final class ForbiddenPayments: Sendable {
     /// Until a worker has looked at each and found that what it knows is too old.
     func awaitHeld() async throws {
         let held = """
-            SELECT count(*) FROM jobs JOIN transactions t ON t.id::text = key WHERE kind = 'submit_transfer'
+            SELECT count(*) FROM jobs JOIN transfers t ON t.id::text = key WHERE kind = 'submit_transfer'
                 AND key IN (\(self.keys)) AND last_error = 'read_model_stale' AND t.state = 'accepted'
             """
         try await eventually("all to be held", within: .seconds(20), every: .milliseconds(100)) {
@@ -150,7 +150,7 @@ private final class ForbiddenPayments: Sendable {
     }
 
     func awaitEnds() async throws {
-        let open = "SELECT count(*) FROM transactions WHERE id IN (\(self.keys)) AND ended_at IS NULL"
+        let open = "SELECT count(*) FROM transfers WHERE id IN (\(self.keys)) AND ended_at IS NULL"
         try await eventually("all to end", within: .seconds(60), every: .milliseconds(200)) {
             try await self.suite.number(open) == 0
         }
@@ -169,7 +169,7 @@ private final class ForbiddenPayments: Sendable {
             .recipientFrozen: "failed|external|free_slot|recipient_unavailable",
         ]
         for (one, id) in self.payments.withLock({ $0 }) {
-            let sql = "SELECT state, route, route_reason, failure_reason FROM transactions WHERE id = '\(id)'"
+            let sql = "SELECT state, route, route_reason, failure_reason FROM transfers WHERE id = '\(id)'"
             #expect(try await self.suite.rows("transaction", sql) == [wanted[one]])
             try await self.checkGivenBack(one)
         }

@@ -20,7 +20,7 @@ extension Faults {
                     for order in part { group.addTask { _ = try? await suite.pay(order) } }
                     // As soon as the first of them are with the provider.
                     try? await eventually("a payment under way", within: .seconds(10), every: .milliseconds(5)) {
-                        try await suite.number("SELECT count(*) FROM transactions WHERE sender_id = '\(payer.id)'")
+                        try await suite.number("SELECT count(*) FROM transfers WHERE sender_id = '\(payer.id)'")
                             > round
                     }
                     await process.kill()

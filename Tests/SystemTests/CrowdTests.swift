@@ -49,7 +49,7 @@ extension Journeys {
                     return true
                 }
                 let refunds =
-                    "SELECT count(*) FROM transactions WHERE type = 'drop_refund' AND parent_id = '\(many.moneyDropID)'"
+                    "SELECT count(*) FROM transfers WHERE type = 'drop_refund' AND parent_id = '\(many.moneyDropID)'"
                 #expect(try await suite.number(refunds) == 1)
             }
             #expect(try await suite.brokenInvariants() == [])

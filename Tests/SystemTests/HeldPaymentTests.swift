@@ -22,7 +22,7 @@ extension Faults {
             try await suite.await(free, "completed")
             let keys = held.map { "'\($0.lowercased)'" }.joined(separator: ",")
             let waiting = """
-                SELECT count(*) FROM jobs JOIN transactions t ON t.id::text = key
+                SELECT count(*) FROM jobs JOIN transfers t ON t.id::text = key
                 WHERE key IN (\(keys)) AND last_error = 'read_model_stale' AND t.state = 'accepted'
                 """
             try await eventually("both to be held", within: .seconds(20), every: .milliseconds(100)) {

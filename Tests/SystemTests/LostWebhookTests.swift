@@ -45,8 +45,8 @@ extension Faults {
                     return try await suite.wallet(payer).posted == 20_500 - 3003 && open == 0
                 }
             }
-            let mine = "(SELECT id FROM transactions WHERE '\(payer.id)' IN (sender_id, recipient_id))"
-            let steps = "SELECT count(*) FROM transaction_events WHERE transaction_id IN \(mine)"
+            let mine = "(SELECT id FROM transfers WHERE '\(payer.id)' IN (sender_id, recipient_id))"
+            let steps = "SELECT count(*) FROM transfer_steps WHERE transfer_id IN \(mine)"
             let stepsBefore = try await suite.number(steps)
             let lost = try await suite.webhooksMade().subtracting(before)
             #expect(lost.count >= 3 + 4)
@@ -61,7 +61,7 @@ extension Faults {
             try await suite.quiet()
             #expect(try await suite.number(steps) == stepsBefore)
             #expect(try await suite.wallet(payer).posted == 20_500 - 3003)
-            #expect(try await suite.number("SELECT count(*) FROM breaks WHERE transaction_id IN \(mine)") == 0)
+            #expect(try await suite.number("SELECT count(*) FROM breaks WHERE transfer_id IN \(mine)") == 0)
             #expect(try await suite.brokenInvariants() == [])
         }
 
@@ -75,8 +75,8 @@ extension Faults {
                 let id = try await suite.pay(from: payer, to: payee, 1500)
                 try await suite.await(id, "completed", within: .seconds(15))
                 // By a message: the first question about a transfer comes only after twenty seconds.
-                let evidence = "SELECT evidence LIKE 'webhook:%' FROM transaction_events"
-                let last = " WHERE transaction_id = '\(id)' AND state = 'completed'"
+                let evidence = "SELECT evidence LIKE 'webhook:%' FROM transfer_steps"
+                let last = " WHERE transfer_id = '\(id)' AND state = 'completed'"
                 #expect(try await suite.rows("transaction", evidence + last) == ["t"])
                 #expect(try await suite.wallet(payer).posted == 18_500)
             }
@@ -97,8 +97,8 @@ extension Faults {
                     try await suite.leap("the payment to be completed") { try await suite.state(id) == "completed" }
                     let taken = try await suite.number("SELECT count(*) FROM webhooks", of: "notification")
                     #expect(taken == stored)
-                    let evidence = "SELECT evidence LIKE 'query:%' FROM transaction_events"
-                    let last = " WHERE transaction_id = '\(id)' AND state = 'completed'"
+                    let evidence = "SELECT evidence LIKE 'query:%' FROM transfer_steps"
+                    let last = " WHERE transfer_id = '\(id)' AND state = 'completed'"
                     #expect(try await suite.rows("transaction", evidence + last) == ["t"])
                 }
                 #expect(try await suite.wallet(payer).posted == before - 700)

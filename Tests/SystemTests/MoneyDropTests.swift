@@ -95,9 +95,9 @@ extension LabelledCrashes {
             try await suite.start("transaction")
             let returned = "SELECT posted FROM wallets WHERE user_id = '\(ada.id)'"
             try await suite.leap("the refund to arrive") { try await suite.number(returned) == 50_000 }
-            let refunds = "SELECT count(*) FROM transactions WHERE type = 'drop_refund' AND parent_id = '\(id)'"
+            let refunds = "SELECT count(*) FROM transfers WHERE type = 'drop_refund' AND parent_id = '\(id)'"
             #expect(try await suite.number(refunds) == 1)
-            let refund = "SELECT id FROM transactions WHERE type = 'drop_refund' AND parent_id = '\(id)'"
+            let refund = "SELECT id FROM transfers WHERE type = 'drop_refund' AND parent_id = '\(id)'"
             let transfer = try #require(UUID(text: try await suite.rows("transaction", refund)[0]))
             #expect(try await suite.acceptedByProvider(transfer) == 1)
             #expect(try await suite.brokenInvariants() == [])

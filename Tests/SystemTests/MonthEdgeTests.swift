@@ -29,7 +29,7 @@ extension ServiceFaults {
             #expect(try await suite.route(from: payer, to: payee, 1000) == "external")
 
             let months = """
-                SELECT slot_month || ' ' || count(*) FROM transactions
+                SELECT slot_month || ' ' || count(*) FROM transfers
                 WHERE recipient_id = '\(payee.id)' AND slot_month IS NOT NULL GROUP BY slot_month ORDER BY slot_month
                 """
             let old = next.adding(days: -1).monthStart
@@ -87,7 +87,7 @@ extension ServiceFaults {
             let days = [bought, bought.adding(months: 1), bought.adding(months: 2)]
             #expect(days.map(\.month) == [1, 2, 3] && days[1].adding(days: 1).day == 1 && days[2].day == 31)
             let references =
-                "SELECT reference FROM transactions WHERE type = 'subscription_charge' AND sender_id = '\(ada.id)'"
+                "SELECT reference FROM transfers WHERE type = 'subscription_charge' AND sender_id = '\(ada.id)'"
             #expect(
                 try await suite.rows("transaction", references + " ORDER BY reference")
                     == days.map { "sub-\(ada.id.lowercased)-\($0.compact)" }

@@ -46,7 +46,7 @@ extension Journeys {
             let refused = try await suite.pay(other)
             #expect(refused.status == 422 && refused.error?.code == "idempotency_key_reused")
             #expect(
-                try await suite.number("SELECT count(*) FROM transactions WHERE sender_id = '\(payer.id)'") == 1
+                try await suite.number("SELECT count(*) FROM transfers WHERE sender_id = '\(payer.id)'") == 1
             )
             let id = try accepted[0].decode(P2PResponse.self).transactionID
             try await suite.await(id, "completed", within: .seconds(40))
@@ -81,7 +81,7 @@ extension Journeys {
             #expect(try await suite.wallet(ada).posted == 200_000 + 1000)
             #expect(try await suite.wallet(bola).posted == 200_000 - 1000)
             let completed = """
-                SELECT count(*) FROM transactions WHERE state = 'completed' AND sender_id IN ('\(ada.id)', '\(bola.id)')
+                SELECT count(*) FROM transfers WHERE state = 'completed' AND sender_id IN ('\(ada.id)', '\(bola.id)')
                 """
             #expect(try await suite.number(completed) == 2000)
             #expect(try await suite.number(deadlocks) == deadlocksBefore)
@@ -108,7 +108,7 @@ extension Journeys {
             order.approval = try PaymentOrder.approve(order.body, by: payee)
             #expect(try await suite.pay(order).status == 403)
 
-            #expect(try await suite.number("SELECT count(*) FROM transactions WHERE sender_id = '\(payer.id)'") == 0)
+            #expect(try await suite.number("SELECT count(*) FROM transfers WHERE sender_id = '\(payer.id)'") == 0)
             #expect(try await suite.wallet(payer).available == 50_000)
         }
 
@@ -123,7 +123,7 @@ extension Journeys {
             second.key = "system-second"
             let refused = try await suite.pay(second)
             #expect(refused.status == 403 && refused.error?.code == "approval_used")
-            #expect(try await suite.number("SELECT count(*) FROM transactions WHERE sender_id = '\(payer.id)'") == 1)
+            #expect(try await suite.number("SELECT count(*) FROM transfers WHERE sender_id = '\(payer.id)'") == 1)
         }
     }
 }

@@ -59,7 +59,7 @@ extension ServiceFaults {
 
             #expect(try await suite.state(left) == "completed")
             #expect(try await suite.sandbox("GET", "/sandbox/references/\(reference)").text.contains("COMPLETED"))
-            let suspended = "SELECT amount FROM transactions WHERE route_reason = 'suspense'"
+            let suspended = "SELECT amount FROM transfers WHERE route_reason = 'suspense'"
             #expect(try await suite.rows("transaction", suspended) == ["700"])
             let paid = try await suite.pay(from: ada, to: bola, 1000)
             try await suite.await(paid, "completed")

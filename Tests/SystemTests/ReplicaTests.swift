@@ -82,7 +82,7 @@ extension Faults {
                     try await suite.openTransfers(of: payer) == 0
                 }
             }
-            let sent = "SELECT count(*) FROM transactions WHERE sender_id = '\(payer.id)' AND state = 'completed'"
+            let sent = "SELECT count(*) FROM transfers WHERE sender_id = '\(payer.id)' AND state = 'completed'"
             #expect(try await suite.number(sent) == 25)
             let total = Int64((0..<25).reduce(0) { $0 + 100 + $1 })
             #expect(try await suite.wallet(payer).posted == 100_000 - total)
@@ -154,7 +154,7 @@ extension RunningSuite {
                 group.addTask { _ = try? await self.pay(order, at: number.isMultiple(of: 2) ? nil : replica) }
             }
             try? await eventually("payments under way", within: .seconds(10), every: .milliseconds(5)) {
-                try await self.number("SELECT count(*) FROM transactions WHERE sender_id = '\(payer)'") > 10
+                try await self.number("SELECT count(*) FROM transfers WHERE sender_id = '\(payer)'") > 10
             }
             await leader.kill()
         }

@@ -75,7 +75,7 @@ extension Journeys {
             let refused = try await suite.pay(PaymentOrder(from: shop, to: payer.username, 1000))
             #expect(refused.status == 403)
             #expect(refused.error?.code == "receive_only")
-            #expect(try await suite.number("SELECT count(*) FROM transactions WHERE sender_id = '\(shop.id)'") == 0)
+            #expect(try await suite.number("SELECT count(*) FROM transfers WHERE sender_id = '\(shop.id)'") == 0)
             #expect(try await suite.wallet(shop).posted == 20_000)
             #expect(try await suite.wallet(shop).held == 0)
         }
@@ -91,7 +91,7 @@ extension Journeys {
             cancelled.approval = nil
             let refused = try await suite.pay(cancelled)
             #expect(refused.status == 403 && refused.error?.code == "approval_required")
-            #expect(try await suite.number("SELECT count(*) FROM transactions WHERE sender_id = '\(payer.id)'") == 0)
+            #expect(try await suite.number("SELECT count(*) FROM transfers WHERE sender_id = '\(payer.id)'") == 0)
             #expect(
                 try await suite.wallet(payer)
                     == WalletResource(available: 50_000, posted: 50_000, held: 0, currency: "NGN")

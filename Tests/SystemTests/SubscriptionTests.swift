@@ -145,7 +145,7 @@ extension LabelledCrashes {
             try await suite.awaitPlan(of: people[0], "grace", charge: "refused")
             for person in people {
                 let paid =
-                    "SELECT count(*), count(DISTINCT reference) FROM transactions"
+                    "SELECT count(*), count(DISTINCT reference) FROM transfers"
                     + " WHERE type = 'subscription_charge' AND sender_id = '\(person.id)'"
                 #expect(try await suite.rows("transaction", paid) == ["3|3"])
                 #expect(try await suite.wallet(person).posted == 500_000 - 3 * 150_000)

@@ -88,7 +88,7 @@ extension Faults {
                 let id = try await suite.pay(from: payer, to: payee, 1500)
                 try await suite.await(id, "failed", within: .seconds(30))
                 #expect(
-                    try await suite.rows("transaction", "SELECT route FROM transactions WHERE id = '\(id)'") == [
+                    try await suite.rows("transaction", "SELECT route FROM transfers WHERE id = '\(id)'") == [
                         "external"
                     ]
                 )

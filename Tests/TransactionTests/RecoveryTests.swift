@@ -63,7 +63,7 @@ struct RecoveryTests {
             try await restored.begins()
             await #expect(throws: TestFailure.self) { try await world.pays("bayo", 100) }
             #expect(try await restored.wallet(world.ada) == 1000)
-            #expect(try await world.number("SELECT count(*) FROM transactions WHERE type = 'p2p'") == 0)
+            #expect(try await world.number("SELECT count(*) FROM transfers WHERE type = 'p2p'") == 0)
             try await world.passes(.seconds(121))
             for account in Restored.accounts { try await restored.looks(at: account) }
             #expect(try await restored.ends() == .ended)
@@ -82,7 +82,7 @@ struct RecoveryTests {
                 """
             )
             let paid = try await world.pays("bayo", 100)
-            let route = "SELECT route FROM transactions WHERE id = '\(paid.lowercased)'"
+            let route = "SELECT route FROM transfers WHERE id = '\(paid.lowercased)'"
             #expect(try await world.database.psql(route) == ["external"])
             let reference = TransferReference.text(of: paid)
             restored.provider.moves(reference, 100, from: "ada-account", to: "bayo-account", at: world.clock.now)

@@ -39,7 +39,7 @@ struct TierTests {
             // Six of the five that a day allows now are spent: nothing is left, and nothing is taken back.
             try await self.change(world.ada, to: 1, sequence: 6, in: world)
             #expect(try await self.refusal(100, in: world)?.contains("limit_per_day") == true)
-            #expect(try await world.number("SELECT count(*) FROM transactions WHERE type = 'p2p'") == 1)
+            #expect(try await world.number("SELECT count(*) FROM transfers WHERE type = 'p2p'") == 1)
             #expect(try await world.brokenInvariants() == [])
         }
     }
@@ -56,11 +56,11 @@ struct TierTests {
             try await self.change(world.bayo, to: 1, sequence: 3, in: world)
             try await world.funds("bayo-account", 1, "p3")
             #expect(try await world.number(held) == 50_000_000)
-            #expect(try await world.number("SELECT count(*) FROM transactions WHERE route_reason = 'suspense'") == 1)
+            #expect(try await world.number("SELECT count(*) FROM transfers WHERE route_reason = 'suspense'") == 1)
             // A tier nobody has defined allows nothing.
             try await self.change(world.bayo, to: 9, sequence: 4, in: world)
             try await world.funds("bayo-account", 1, "p4")
-            #expect(try await world.number("SELECT count(*) FROM transactions WHERE route_reason = 'suspense'") == 2)
+            #expect(try await world.number("SELECT count(*) FROM transfers WHERE route_reason = 'suspense'") == 2)
             #expect(try await world.brokenInvariants() == [])
         }
     }

@@ -38,13 +38,13 @@ struct ReadPayment: Sendable {
             guard job.attempt >= Self.unmatchedAfter, Credit.ours(payment.reference) == nil else {
                 return .again(reason: "account_unknown", after: nil)
             }
-            return try await self.tellUnmatched(payment, on: accountID, job)
+            return try await self.publishUnmatched(payment, on: accountID, job)
         }
         return try await self.credit(payment, on: accountID, of: wallet.user, job)
     }
 
     /// Nobody's money is booked all the same, and operators are told where it is.
-    private func tellUnmatched(_ payment: InboundPayment, on account: String, _ job: Job) async throws -> JobOutcome {
+    private func publishUnmatched(_ payment: InboundPayment, on account: String, _ job: Job) async throws -> JobOutcome {
         try await self.once(payment, on: account, job) { transaction in
             let unmatched = UnmatchedPayment(
                 providerPaymentID: payment.id,

@@ -25,17 +25,17 @@ struct ChangeBlock: Sendable {
         guard try await self.blocks.count(of: user, in: transaction) <= Self.limit else {
             throw CustomerError.tooManyBlocks
         }
-        try await self.tell(user, other, isBlocked: true, in: transaction)
+        try await self.publish(user, other, isBlocked: true, in: transaction)
     }
 
     /// Takes a block back; without one nothing changes.
     func unblock(_ other: UserID, by user: UserID, in transaction: EventTransaction) async throws {
         _ = try await self.users.lock(user, in: transaction)
         guard try await self.blocks.delete(other, by: user, in: transaction) else { return }
-        try await self.tell(user, other, isBlocked: false, in: transaction)
+        try await self.publish(user, other, isBlocked: false, in: transaction)
     }
 
-    private func tell(
+    private func publish(
         _ user: UserID,
         _ other: UserID,
         isBlocked: Bool,

@@ -11,7 +11,7 @@ DECLARE
     v_id uuid;
 BEGIN
     IF p_user IS DISTINCT FROM nullif(current_setting('transfa.user_id', true), '')::uuid THEN
-        RAISE EXCEPTION 'a token can be registered for oneself only' USING ERRCODE = 'insufficient_privilege';
+        RAISE EXCEPTION 'token_of_another' USING ERRCODE = 'insufficient_privilege';
     END IF;
     -- In this order everywhere: the token, then the person.
     PERFORM pg_advisory_xact_lock(hashtextextended(p_hash, 7102));

@@ -31,12 +31,12 @@ struct ApplyTransferFacts: Sendable {
                         ? .again(reason: "transfer_not_known_yet", after: nil) : .cancelled(reason: "not_ours")
                 }
             }
-            let told = verdicts
+            let proven = verdicts
             let waiting = try await self.database.transaction(cause: jobs[0].cause) { transaction in
-                let doubtful = try await self.store.doubtful(told.map(\.id), in: transaction)
-                let clear = told.filter { !doubtful.contains($0.id) }
+                let doubtful = try await self.store.doubtful(proven.map(\.id), in: transaction)
+                let clear = proven.filter { !doubtful.contains($0.id) }
                 _ = try await self.store.settle(clear.map { ($0.id, $0.verdict) }, in: transaction)
-                return told.filter { doubtful.contains($0.id) }.map(\.job)
+                return proven.filter { doubtful.contains($0.id) }.map(\.job)
             }
             for index in waiting { outcomes[index] = .again(reason: "recovering", after: Self.recoveryPause) }
             return outcomes

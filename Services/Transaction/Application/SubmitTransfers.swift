@@ -69,7 +69,7 @@ struct SubmitTransfers: Sendable {
     private func perform(_ steps: [SubmissionStep], _ runs: [UUID: Job]) async -> [Answer] {
         await withTaskGroup(of: (Int, Answer).self) { group in
             for (index, step) in steps.enumerated() {
-                group.addTask { (index, await self.perform(step, told: runs[step.transaction])) }
+                group.addTask { (index, await self.perform(step, tracing: runs[step.transaction])) }
             }
             var answers = [Answer?](repeating: nil, count: steps.count)
             for await (index, answer) in group { answers[index] = answer }
@@ -77,17 +77,17 @@ struct SubmitTransfers: Sendable {
         }
     }
 
-    private func perform(_ step: SubmissionStep, told job: Job?) async -> Answer {
+    private func perform(_ step: SubmissionStep, tracing job: Job?) async -> Answer {
         let start = ContinuousClock.now
         let answer = await self.perform(step)
         if let job, let reference = step.reference {
             let took = start.duration(to: .now)
             if let call = answer.call {
                 let failure = call.outcome == Self.answered ? nil : call.outcome
-                self.database.tell(call: "create_transfer", reference, of: job, took: took, failure: failure)
+                self.database.trace(call: "create_transfer", reference, of: job, took: took, failure: failure)
             } else if let said = answer.said {
                 let failure = said == Self.noAnswer ? said : nil
-                self.database.tell(call: "find_transfer", reference, of: job, took: took, failure: failure)
+                self.database.trace(call: "find_transfer", reference, of: job, took: took, failure: failure)
             }
         }
         return answer

@@ -1,10 +1,10 @@
 -- Accounts, the people who own them, and their days.
 
--- Sixteen sub-accounts of each kind, chosen by the transaction's random last byte, so that none of them is a hot row.
-CREATE OR REPLACE FUNCTION system_account(kind text, transaction uuid) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+-- Sixteen sub-accounts of each kind, chosen by the transfer's random last byte, so that none of them is a hot row.
+CREATE OR REPLACE FUNCTION system_account(kind text, transfer uuid) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
     SELECT (CASE kind WHEN 'provider_clearing' THEN 16 WHEN 'fees' THEN 32 WHEN 'stamp_duty' THEN 48
         WHEN 'revenue' THEN 64 WHEN 'receivable' THEN 80 WHEN 'suspense' THEN 96 END
-        + (get_byte(uuid_send(transaction), 15) & 15))::bigint
+        + (get_byte(uuid_send(transfer), 15) & 15))::bigint
 $$;
 
 CREATE OR REPLACE FUNCTION ensure_users(p_users uuid[]) RETURNS void
@@ -67,7 +67,7 @@ END $$;
 CREATE OR REPLACE FUNCTION owed_by(p_wallet bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT coalesce(-sum(e.amount), 0)::bigint
     FROM ledger_accounts a JOIN entries e ON e.account_id = a.id AND e.leg = 'receivable'
-    JOIN transactions t ON t.id = e.transaction_id
+    JOIN transfers t ON t.id = e.transfer_id
     WHERE a.kind = 'receivable' AND t.state = 'reversed' AND t.credit_account = p_wallet
 $$;
 
@@ -98,9 +98,9 @@ CREATE OR REPLACE FUNCTION may_be_erased(p_user uuid) RETURNS boolean LANGUAGE s
     SELECT EXISTS (
         SELECT 1 FROM users u JOIN balances b ON b.account_id = u.wallet_id
         WHERE u.id = p_user AND u.status = 'closed' AND b.posted = 0 AND b.held = 0 AND NOT b.debits_blocked)
-      AND NOT EXISTS (SELECT 1 FROM transactions t
+      AND NOT EXISTS (SELECT 1 FROM transfers t
         WHERE t.sender_id = p_user AND t.state NOT IN ('completed', 'failed', 'reversed'))
-      AND NOT EXISTS (SELECT 1 FROM transactions t
+      AND NOT EXISTS (SELECT 1 FROM transfers t
         WHERE t.recipient_id = p_user AND (t.state NOT IN ('completed', 'failed', 'reversed')
             OR t.state = 'completed' AND t.route_reason = 'suspense'))
       -- A pool that is not empty pays claims that are under way, or gives back what has not gone back yet.
@@ -113,7 +113,7 @@ $$;
 -- A device, or a reset PIN, which is one without a key. It counts from the moment it was made: what PINs have approved
 -- since, before its event came, is in its total, as if the event had not been late. The same device once more changes
 -- nothing, so neither a repeated nor an old event makes a first day longer.
--- Locks: transactions, balances.
+-- Locks: transfers, balances.
 CREATE OR REPLACE FUNCTION note_device(p_id uuid, p_user uuid, p_key bytea, p_activated_at timestamptz,
     p_sequence bigint, p_now timestamptz DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -129,7 +129,7 @@ BEGIN
     IF EXISTS (SELECT 1 FROM devices d WHERE d.id = p_id) THEN RETURN; END IF;
     SELECT v_from + c.lasting INTO v_until FROM device_caps c WHERE c.valid_from <= v_from
     ORDER BY c.valid_from DESC LIMIT 1;
-    PERFORM 1 FROM transactions t WHERE t.sender_id = p_user AND t.id >= v_first AND t.created_at >= v_from
+    PERFORM 1 FROM transfers t WHERE t.sender_id = p_user AND t.id >= v_first AND t.created_at >= v_from
     ORDER BY t.id FOR NO KEY UPDATE;
     -- The mutex of what the sender spends: a payment is decided before this or knows the device.
     PERFORM 1 FROM balances b JOIN users u ON u.wallet_id = b.account_id WHERE u.id = p_user FOR NO KEY UPDATE OF b;
@@ -139,7 +139,7 @@ BEGIN
 
     WITH late AS MATERIALIZED (
         SELECT t.id, t.amount, t.capped_device_id, t.state NOT IN ('failed', 'reversed') AS counts
-        FROM transactions t
+        FROM transfers t
         WHERE t.sender_id = p_user AND t.id >= v_first AND t.created_at >= v_from AND t.created_at < v_until
           AND t.device_id IS NULL AND t.type IN ('p2p', 'self_transfer', 'money_drop')
           -- A newer device than this one had the say by then.
@@ -147,7 +147,7 @@ BEGIN
               WHERE d.user_id = p_user AND (d.activated_at, d.id) > (v_from, p_id) AND d.activated_at <= t.created_at
                 AND (d.revoked_at IS NULL OR d.revoked_at > t.created_at))
     ),
-    renamed AS (UPDATE transactions t SET capped_device_id = p_id FROM late l WHERE t.id = l.id),
+    renamed AS (UPDATE transfers t SET capped_device_id = p_id FROM late l WHERE t.id = l.id),
     freed AS (
         UPDATE devices d SET first_day_total = d.first_day_total - x.total
         FROM (SELECT l.capped_device_id, sum(l.amount)::bigint AS total FROM late l

@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION find_risks(p_limit integer, p_now timestamptz)
 RETURNS TABLE (user_id uuid, kind text, counted bigint, received bigint, sent bigint)
 LANGUAGE sql STABLE AS $$
     WITH newest AS MATERIALIZED (
-        SELECT t.type, t.sender_id, t.recipient_id, t.amount, t.route, t.route_reason, t.parent_id FROM transactions t
+        SELECT t.type, t.sender_id, t.recipient_id, t.amount, t.route, t.route_reason, t.parent_id FROM transfers t
         WHERE t.id >= first_id(p_now - interval '1 hour') AND t.state NOT IN ('failed', 'reversed')
         ORDER BY t.id DESC LIMIT p_limit
     ),
@@ -72,7 +72,7 @@ BEGIN
 END $$;
 
 -- 'opened', or why not. The person's receiving_counters row is the mutex of how many disputes they have.
-CREATE OR REPLACE FUNCTION open_dispute(p_id uuid, p_transaction uuid, p_user uuid, p_reason text, p_description text,
+CREATE OR REPLACE FUNCTION open_dispute(p_id uuid, p_transfer uuid, p_user uuid, p_reason text, p_description text,
     p_now timestamptz DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -82,18 +82,18 @@ DECLARE
 BEGIN
     PERFORM 1 FROM receiving_counters c WHERE c.user_id = p_user FOR NO KEY UPDATE;
     v_now := coalesce(p_now, transfa_now());
-    IF NOT EXISTS (SELECT 1 FROM transactions t
-                   WHERE t.id = p_transaction AND (t.sender_id = p_user OR t.recipient_id = p_user)) THEN
+    IF NOT EXISTS (SELECT 1 FROM transfers t
+                   WHERE t.id = p_transfer AND (t.sender_id = p_user OR t.recipient_id = p_user)) THEN
         RETURN 'unknown';
     END IF;
     IF EXISTS (SELECT 1 FROM disputes d
-               WHERE d.transaction_id = p_transaction AND d.user_id = p_user AND d.state <> 'closed') THEN
+               WHERE d.transfer_id = p_transfer AND d.user_id = p_user AND d.state <> 'closed') THEN
         RETURN 'dispute_open';
     END IF;
-    SELECT count(*) FILTER (WHERE d.transaction_id = p_transaction), count(*) FILTER (WHERE d.state <> 'closed')
+    SELECT count(*) FILTER (WHERE d.transfer_id = p_transfer), count(*) FILTER (WHERE d.state <> 'closed')
     INTO v_of_transfer, v_unanswered FROM disputes d WHERE d.user_id = p_user;
     IF v_of_transfer >= 5 OR v_unanswered >= 20 THEN RETURN 'too_many_disputes'; END IF;
-    INSERT INTO disputes (id, transaction_id, user_id, reason, description, opened_at, due_at)
-    VALUES (p_id, p_transaction, p_user, p_reason, p_description, v_now, v_now + interval '72 hours');
+    INSERT INTO disputes (id, transfer_id, user_id, reason, description, opened_at, due_at)
+    VALUES (p_id, p_transfer, p_user, p_reason, p_description, v_now, v_now + interval '72 hours');
     RETURN 'opened';
 END $$;

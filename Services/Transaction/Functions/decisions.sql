@@ -2,7 +2,7 @@
 
 -- Why an outcome cannot be decided by people now; null: it can. A reversal is of money that the provider has moved, and
 -- that operators have not already given back out of suspense.
-CREATE OR REPLACE FUNCTION decision_refusal(t transactions, p_outcome text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION decision_refusal(t transfers, p_outcome text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE WHEN p_outcome IN ('completed', 'failed') AND (t).state <> 'unknown' THEN 'not_unknown'
         WHEN p_outcome = 'reversed' AND ((t).state <> 'completed' OR (t).submitted_at IS NULL) THEN 'not_reversible'
         WHEN p_outcome = 'reversed' AND (t).route_reason = 'returned' THEN 'not_reversible' END
@@ -10,28 +10,28 @@ $$;
 
 -- Whether an order may still arrive at the provider whose end the proposal could not know: one that was begun since, or
 -- one that has no end and may be on its way for as long as record_absence() reckons with.
-CREATE OR REPLACE FUNCTION order_under_way(t transactions, p_since timestamptz, p_now timestamptz) RETURNS boolean
+CREATE OR REPLACE FUNCTION order_under_way(t transfers, p_since timestamptz, p_now timestamptz) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT 1 FROM provider_calls c WHERE c.reference = (t).reference
         AND (c.started_at > p_since OR c.ended_at IS NULL AND c.deadline_at + interval '2 minutes' > p_now))
 $$;
 
 -- What nobody approved in time counts no more. The transfer must be locked.
-CREATE OR REPLACE FUNCTION expire_proposals(p_transaction uuid, p_now timestamptz) RETURNS void LANGUAGE sql AS $$
+CREATE OR REPLACE FUNCTION expire_proposals(p_transfer uuid, p_now timestamptz) RETURNS void LANGUAGE sql AS $$
     UPDATE transfer_proposals x SET state = 'expired', decided_at = p_now
-    WHERE x.transaction_id = p_transaction AND x.state = 'open' AND x.expires_at <= p_now
+    WHERE x.transfer_id = p_transfer AND x.state = 'open' AND x.expires_at <= p_now
 $$;
 
 -- 'open' and what the transfer is like, or why not.
-CREATE OR REPLACE FUNCTION propose_outcome(p_id uuid, p_transaction uuid, p_outcome text, p_reason text,
+CREATE OR REPLACE FUNCTION propose_outcome(p_id uuid, p_transfer uuid, p_outcome text, p_reason text,
     p_operator text, p_valid interval, p_now timestamptz DEFAULT NULL,
     OUT result text, OUT state text, OUT amount bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
-    t transactions;
+    t transfers;
 BEGIN
-    SELECT * INTO t FROM transactions x WHERE x.id = p_transaction FOR NO KEY UPDATE;
+    SELECT * INTO t FROM transfers x WHERE x.id = p_transfer FOR NO KEY UPDATE;
     IF t.id IS NULL THEN
         result := 'missing';
         RETURN;
@@ -40,11 +40,11 @@ BEGIN
     PERFORM expire_proposals(t.id, v_now);
     result := decision_refusal(t, p_outcome);
     IF result IS NOT NULL THEN RETURN; END IF;
-    IF EXISTS (SELECT 1 FROM transfer_proposals x WHERE x.transaction_id = t.id AND x.state = 'open') THEN
+    IF EXISTS (SELECT 1 FROM transfer_proposals x WHERE x.transfer_id = t.id AND x.state = 'open') THEN
         result := 'already_proposed';
         RETURN;
     END IF;
-    INSERT INTO transfer_proposals (id, transaction_id, outcome, reason, proposed_by, proposed_at, expires_at)
+    INSERT INTO transfer_proposals (id, transfer_id, outcome, reason, proposed_by, proposed_at, expires_at)
     VALUES (p_id, t.id, p_outcome, p_reason, p_operator, v_now, v_now + p_valid);
     SELECT 'open', t.state, t.amount INTO result, state, amount;
 END $$;
@@ -54,12 +54,12 @@ END $$;
 -- an order that may still arrive: a transfer stays unknown while its order is sent again, and what is given back must
 -- not leave all the same. Locks in the one global order: settle_payments() takes all others after the transfer.
 CREATE OR REPLACE FUNCTION approve_outcome(p_id uuid, p_operator text, p_event uuid, p_now timestamptz DEFAULT NULL,
-    OUT result text, OUT transaction_id uuid, OUT outcome text, OUT proposed_by text, OUT reason text)
+    OUT result text, OUT transfer_id uuid, OUT outcome text, OUT proposed_by text, OUT reason text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
     v_settled text;
-    t transactions;
+    t transfers;
     p transfer_proposals;
 BEGIN
     SELECT * INTO p FROM transfer_proposals x WHERE x.id = p_id;
@@ -67,7 +67,7 @@ BEGIN
         result := 'missing';
         RETURN;
     END IF;
-    SELECT * INTO STRICT t FROM transactions x WHERE x.id = p.transaction_id FOR NO KEY UPDATE;
+    SELECT * INTO STRICT t FROM transfers x WHERE x.id = p.transfer_id FOR NO KEY UPDATE;
     SELECT * INTO STRICT p FROM transfer_proposals x WHERE x.id = p_id;         -- again, now that nobody else decides
     result := CASE WHEN p.state <> 'open' THEN 'decided' WHEN p.proposed_by = p_operator THEN 'same_operator'
         WHEN recovery_is_open() THEN 'recovering' END;
@@ -84,15 +84,15 @@ BEGIN
             ARRAY['proposal:' || p.id], ARRAY[NULL::text], ARRAY[p_event], ARRAY[NULL::uuid],
             'operators ' || p.proposed_by || ' and ' || p_operator, v_now) s);
         IF v_settled IS DISTINCT FROM p.outcome THEN
-            RAISE EXCEPTION 'what was approved did not happen: %', v_settled USING ERRCODE = 'data_exception';
+            RAISE EXCEPTION 'decision_not_settled: %', v_settled USING ERRCODE = 'data_exception';
         END IF;
     END IF;
-    SELECT t.id, p.outcome, p.proposed_by, p.reason INTO transaction_id, outcome, proposed_by, reason;
+    SELECT t.id, p.outcome, p.proposed_by, p.reason INTO transfer_id, outcome, proposed_by, reason;
 END $$;
 
 -- 'withdrawn' and what was proposed, or why not; by whoever proposed it, or by another who disagrees.
 CREATE OR REPLACE FUNCTION withdraw_outcome(p_id uuid, p_operator text, p_now timestamptz DEFAULT NULL, OUT result text,
-    OUT transaction_id uuid, OUT outcome text, OUT proposed_by text)
+    OUT transfer_id uuid, OUT outcome text, OUT proposed_by text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
@@ -103,7 +103,7 @@ BEGIN
         result := 'missing';
         RETURN;
     END IF;
-    PERFORM 1 FROM transactions x WHERE x.id = p.transaction_id FOR NO KEY UPDATE;
+    PERFORM 1 FROM transfers x WHERE x.id = p.transfer_id FOR NO KEY UPDATE;
     SELECT * INTO STRICT p FROM transfer_proposals x WHERE x.id = p_id;
     IF p.state <> 'open' THEN
         result := 'decided';
@@ -112,5 +112,5 @@ BEGIN
     v_now := coalesce(p_now, transfa_now());
     result := 'withdrawn';
     UPDATE transfer_proposals x SET state = result, decided_by = p_operator, decided_at = v_now WHERE x.id = p_id;
-    SELECT p.transaction_id, p.outcome, p.proposed_by INTO transaction_id, outcome, proposed_by;
+    SELECT p.transfer_id, p.outcome, p.proposed_by INTO transfer_id, outcome, proposed_by;
 END $$;

@@ -23,7 +23,7 @@ BEGIN
         event_data(json_build_object('transaction_id', t.id, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id,
             'amount', t.amount, 'type', t.type, 'route', t.route, 'route_reason', t.route_reason, 'fee', t.fee,
             'duty', t.duty, 'timestamp', moment_text(p_now)))
-    FROM unnest(p_ids, p_events) AS x(id, event_id) JOIN transactions t ON t.id = x.id
+    FROM unnest(p_ids, p_events) AS x(id, event_id) JOIN transfers t ON t.id = x.id
     CROSS JOIN LATERAL (SELECT coalesce(x.event_id, new_event_id(p_now))) AS e(id);
 END $$;
 
@@ -37,12 +37,12 @@ BEGIN
         t.traceparent, p_now,
         event_data(json_build_object('transaction_id', t.id, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id,
             'amount', t.amount,
-            'type', coalesce((SELECT held.type FROM transactions held WHERE held.id = t.parent_id), t.type),
+            'type', coalesce((SELECT held.type FROM transfers held WHERE held.id = t.parent_id), t.type),
             'route', t.route, 'route_reason', t.route_reason, 'fee', t.fee, 'duty', t.duty,
             'recipient_type', (SELECT u.account_type FROM users u WHERE u.id = t.recipient_id),
             'description', CASE WHEN t.sender_id IS NOT NULL AND t.type = 'p2p' THEN t.description END,
             'timestamp', moment_text(p_now)))
-    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id) JOIN transactions t ON t.id = x.id
+    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id) JOIN transfers t ON t.id = x.id
     CROSS JOIN LATERAL (SELECT coalesce(x.event_id, new_event_id(p_now))) AS e(id);
 END $$;
 
@@ -55,7 +55,7 @@ BEGIN
         event_data(json_build_object('transaction_id', t.id, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id,
             'amount', t.amount, 'type', t.type, 'route', t.route, 'fee', t.fee, 'duty', t.duty,
             'failure_reason', t.failure_reason, 'timestamp', moment_text(p_now)))
-    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id) JOIN transactions t ON t.id = x.id
+    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id) JOIN transfers t ON t.id = x.id
     CROSS JOIN LATERAL (SELECT coalesce(x.event_id, new_event_id(p_now))) AS e(id);
 END $$;
 
@@ -69,9 +69,9 @@ BEGIN
         event_data(json_build_object('transaction_id', t.id, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id,
             'amount', t.amount, 'type', t.type, 'route', t.route, 'fee', t.fee, 'duty', t.duty,
             'receivable', (SELECT coalesce(-sum(l.amount), 0) FROM entries l
-                WHERE l.transaction_id = t.id AND l.leg = 'receivable'),
+                WHERE l.transfer_id = t.id AND l.leg = 'receivable'),
             'timestamp', moment_text(p_now)))
-    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id) JOIN transactions t ON t.id = x.id
+    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id) JOIN transfers t ON t.id = x.id
     CROSS JOIN LATERAL (SELECT coalesce(x.event_id, new_event_id(p_now))) AS e(id);
 END $$;
 
@@ -84,14 +84,14 @@ BEGIN
         t.traceparent, p_now,
         event_data(json_build_object('transaction_id', t.id, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id,
             'amount', t.amount, 'reason', t.route_reason, 'timestamp', moment_text(p_now)))
-    FROM unnest(p_ids, p_events) AS x(id, event_id) JOIN transactions t ON t.id = x.id;
+    FROM unnest(p_ids, p_events) AS x(id, event_id) JOIN transfers t ON t.id = x.id;
 END $$;
 
 -- Free slots: 'taken' or 'released'. Used is how many are in that month then; null when it is over.
 
-CREATE OR REPLACE FUNCTION slot_data(recipient uuid, transaction uuid, month date, used integer) RETURNS text
+CREATE OR REPLACE FUNCTION slot_data(recipient uuid, transfer uuid, month date, used integer) RETURNS text
 LANGUAGE sql STABLE AS $$
-    SELECT event_data(json_build_object('user_id', recipient, 'transaction_id', transaction,
+    SELECT event_data(json_build_object('user_id', recipient, 'transaction_id', transfer,
         'month', to_char(month, 'YYYY-MM'), 'used', used))
 $$;
 
@@ -103,7 +103,7 @@ BEGIN
     SELECT uuid_v7_day(e.id), e.id, 'external_slot.' || p_change, t.recipient_id, x.sequence, t.correlation_id,
         p_cause, t.traceparent, p_now, slot_data(t.recipient_id, t.id, t.slot_month, x.used)
     FROM unnest(p_ids, p_used, p_sequences, p_events) WITH ORDINALITY AS x(id, used, sequence, event_id, ord)
-    JOIN transactions t ON t.id = x.id
+    JOIN transfers t ON t.id = x.id
     CROSS JOIN LATERAL (SELECT coalesce(x.event_id, new_event_id(p_now))) AS e(id)
     ORDER BY x.ord;
 END $$;
@@ -139,7 +139,7 @@ BEGIN
 END $$;
 
 -- The funding has arrived.
-CREATE OR REPLACE FUNCTION publish_drop_opened(t transactions, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION publish_drop_opened(t transfers, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     d constant money_drops := next_of_drop(t.parent_id);
 BEGIN
@@ -149,7 +149,7 @@ BEGIN
 END $$;
 
 -- A claim has arrived.
-CREATE OR REPLACE FUNCTION publish_drop_claimed(t transactions, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION publish_drop_claimed(t transfers, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     d constant money_drops := next_of_drop(t.parent_id);
 BEGIN
@@ -174,7 +174,7 @@ BEGIN
 END $$;
 
 -- The rest has reached the creator.
-CREATE OR REPLACE FUNCTION publish_drop_refunded(t transactions, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION publish_drop_refunded(t transfers, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     d constant money_drops := next_of_drop(t.parent_id);
 BEGIN
@@ -185,7 +185,7 @@ END $$;
 
 -- What became of a request: 'created', 'fulfilled', 'reopened', 'declined', 'cancelled' or 'expired'; by which payment,
 -- where one ended.
-CREATE OR REPLACE FUNCTION publish_request(p_change text, p_request uuid, p_transaction uuid, p_correlation uuid,
+CREATE OR REPLACE FUNCTION publish_request(p_change text, p_request uuid, p_transfer uuid, p_correlation uuid,
     p_traceparent text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     q payment_requests;
@@ -193,14 +193,14 @@ BEGIN
     UPDATE payment_requests SET sequence = sequence + 1 WHERE id = p_request RETURNING * INTO STRICT q;
     PERFORM publish('payment_request.' || p_change, q.id::text, q.sequence, p_correlation, p_traceparent,
         json_build_object('payment_request_id', q.id, 'owner_id', q.owner_id, 'payer_id', q.payer_id,
-            'amount', q.amount, 'transaction_id', p_transaction, 'timestamp', moment_text(p_now)), p_now);
+            'amount', q.amount, 'transaction_id', p_transfer, 'timestamp', moment_text(p_now)), p_now);
 END $$;
 
--- The answer to an attempt to charge for a plan: 'paid' by a transaction, or 'refused' for a reason.
+-- The answer to an attempt to charge for a plan: 'paid' by a transfer, or 'refused' for a reason.
 CREATE OR REPLACE FUNCTION publish_charge(p_answer text, c subscription_charges, p_amount bigint, p_correlation uuid,
     p_traceparent text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM publish('subscription_charge.' || p_answer, c.reference, c.sequence, p_correlation, p_traceparent,
         json_build_object('user_id', c.user_id, 'reference', c.reference, 'attempt', c.attempt, 'amount', p_amount,
-            'reason', c.reason, 'transaction_id', c.transaction_id, 'timestamp', moment_text(p_now)), p_now);
+            'reason', c.reason, 'transaction_id', c.transfer_id, 'timestamp', moment_text(p_now)), p_now);
 END $$;

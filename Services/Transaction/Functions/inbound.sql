@@ -19,16 +19,16 @@ BEGIN
     v_result := CASE WHEN p_ours IS NOT NULL THEN 'matched'
         WHEN p_refused OR p_amount > p_maximum - v_total THEN 'suspense' ELSE 'credited' END;
     INSERT INTO inbound_payments (provider_payment_id, provider_account, user_id, amount, reference, disposition,
-        transaction_id, received_at)
+        transfer_id, received_at)
     VALUES (p_payment, p_account, p_user, p_amount, p_reference, v_result, coalesce(p_ours, p_id), p_now);
     IF v_result = 'matched' THEN RETURN v_result; END IF;
 
     IF v_result = 'suspense' THEN v_credit := system_account('suspense', p_id); END IF;
-    INSERT INTO transactions (id, reference, type, state, sequence, recipient_id, recipient_username, debit_account,
+    INSERT INTO transfers (id, reference, type, state, sequence, recipient_id, recipient_username, debit_account,
         credit_account, amount, route, route_reason, destination, correlation_id, provider_id, created_at, ended_at)
     VALUES (p_id, 'inb-' || p_id, 'inbound', 'completed', 1, p_user, p_username, v_clearing, v_credit, p_amount,
         'internal', v_result, p_account, p_correlation, p_payment, p_now, p_now);
-    INSERT INTO transaction_events (transaction_id, step, state, actor, evidence, happened_at)
+    INSERT INTO transfer_steps (transfer_id, step, state, actor, evidence, happened_at)
     VALUES (p_id, 1, 'completed', 'provider', p_evidence, p_now);
     PERFORM post_legs(ARRAY[v_clearing, v_credit], ARRAY[p_id, p_id], ARRAY['amount', 'amount'],
         ARRAY[-p_amount, p_amount], p_now);
@@ -39,8 +39,8 @@ END $$;
 -- Credited once per payment of the provider. A payment that carries a reference of ours is one of our own transfers
 -- seen from the other end and credits nothing. Money for a wallet that may not take it waits in suspense.
 CREATE OR REPLACE FUNCTION credit_inbound(p_payments text[], p_accounts text[], p_amounts bigint[], p_references text[],
-    p_transactions uuid[], p_evidence text[], p_correlations uuid[], p_now timestamptz DEFAULT NULL)
-RETURNS TABLE (ord integer, transaction_id uuid, user_id uuid, result text)
+    p_transfers uuid[], p_evidence text[], p_correlations uuid[], p_now timestamptz DEFAULT NULL)
+RETURNS TABLE (ord integer, transfer_id uuid, user_id uuid, result text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
@@ -53,11 +53,11 @@ DECLARE
     v_users uuid[] := array_fill(NULL::uuid, ARRAY[cardinality(p_payments)]);
 BEGIN
     v_recovering := lock_payments(p_payments);
-    PERFORM 1 FROM transactions t WHERE t.reference = ANY (p_references) ORDER BY t.id FOR NO KEY UPDATE;
+    PERFORM 1 FROM transfers t WHERE t.reference = ANY (p_references) ORDER BY t.id FOR NO KEY UPDATE;
     PERFORM 1 FROM balances b
     WHERE b.account_id IN (
         SELECT u.wallet_id FROM users u WHERE u.provider_account = ANY (p_accounts)
-        UNION SELECT system_account(k, x.id) FROM unnest(p_transactions) AS x(id),
+        UNION SELECT system_account(k, x.id) FROM unnest(p_transfers) AS x(id),
             unnest(ARRAY['provider_clearing', 'suspense']) AS k)
     ORDER BY b.account_id FOR NO KEY UPDATE;
     PERFORM 1 FROM receiving_counters c
@@ -68,11 +68,11 @@ BEGIN
     FOR r IN
         SELECT x.*, u.id AS user_id, u.wallet_id, u.username, u.status <> 'active' OR u.credits_blocked AS refused,
             CASE WHEN l.tier IS NULL THEN 0 ELSE l.maximum_balance END AS maximum_balance, t.id AS ours
-        FROM unnest(p_payments, p_accounts, p_amounts, p_references, p_transactions, p_evidence, p_correlations)
+        FROM unnest(p_payments, p_accounts, p_amounts, p_references, p_transfers, p_evidence, p_correlations)
              WITH ORDINALITY AS x(payment, account, amount, reference, id, evidence, correlation, ord)
         LEFT JOIN users u ON u.provider_account = x.account
         LEFT JOIN LATERAL limits_of(u.tier, v_now) l ON true
-        LEFT JOIN transactions t ON t.reference = x.reference AND u.id IN (t.recipient_id, t.sender_id)
+        LEFT JOIN transfers t ON t.reference = x.reference AND u.id IN (t.recipient_id, t.sender_id)
         ORDER BY x.payment, x.ord
     LOOP
         v_users[r.ord] := r.user_id;
@@ -86,7 +86,7 @@ BEGIN
         END IF;
         v_results[r.ord] := take_inbound(r.payment, r.account, r.amount, r.reference, r.id, r.evidence, r.correlation,
             r.user_id, r.wallet_id, r.username, r.refused, r.maximum_balance, r.ours, v_now);
-        v_ids[r.ord] := (SELECT p.transaction_id FROM inbound_payments p WHERE p.provider_payment_id = r.payment);
+        v_ids[r.ord] := (SELECT p.transfer_id FROM inbound_payments p WHERE p.provider_payment_id = r.payment);
     END LOOP;
 
     RETURN QUERY SELECT x.ord::integer, x.id, x.owner, x.result
@@ -108,16 +108,16 @@ BEGIN
     PERFORM 1 FROM balances b WHERE b.account_id IN (v_clearing, v_suspense) ORDER BY b.account_id FOR NO KEY UPDATE;
     v_now := coalesce(p_now, transfa_now());
     IF payment_is_held(p_payment) THEN RETURN 'duplicate'; END IF;
-    INSERT INTO inbound_payments (provider_payment_id, provider_account, user_id, amount, disposition, transaction_id,
+    INSERT INTO inbound_payments (provider_payment_id, provider_account, user_id, amount, disposition, transfer_id,
         received_at)
     VALUES (p_payment, p_account, NULL, p_amount, 'suspense', p_id, v_now)
     ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN RETURN 'duplicate'; END IF;
-    INSERT INTO transactions (id, reference, type, state, sequence, debit_account, credit_account, amount, route,
+    INSERT INTO transfers (id, reference, type, state, sequence, debit_account, credit_account, amount, route,
         route_reason, destination, correlation_id, provider_id, created_at, ended_at)
     VALUES (p_id, 'inb-' || p_id, 'inbound', 'completed', 1, v_clearing, v_suspense, p_amount, 'internal', 'suspense',
         p_account, p_correlation, p_payment, v_now, v_now);
-    INSERT INTO transaction_events (transaction_id, step, state, actor, evidence, happened_at)
+    INSERT INTO transfer_steps (transfer_id, step, state, actor, evidence, happened_at)
     VALUES (p_id, 1, 'completed', 'provider', p_evidence, v_now);
     PERFORM post_legs(ARRAY[v_clearing, v_suspense], ARRAY[p_id, p_id], ARRAY['amount', 'amount'],
         ARRAY[-p_amount, p_amount], v_now);

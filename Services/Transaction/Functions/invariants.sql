@@ -21,8 +21,8 @@ $$;
 -- Entries and the balances that they make.
 CREATE OR REPLACE FUNCTION check_entries() RETURNS TABLE (name text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
-    SELECT 'I1 the legs of a transaction sum to zero', e.transaction_id::text
-        FROM entries e GROUP BY e.transaction_id HAVING sum(e.amount) <> 0
+    SELECT 'I1 the legs of a transfer sum to zero', e.transfer_id::text
+        FROM entries e GROUP BY e.transfer_id HAVING sum(e.amount) <> 0
     UNION ALL SELECT 'I1 all entries sum to zero', sum(e.amount)::text FROM entries e HAVING sum(e.amount) <> 0
     UNION ALL SELECT 'I1 all balances sum to zero', sum(b.posted)::text FROM balances b HAVING sum(b.posted) <> 0
     UNION ALL SELECT 'I2 a balance is the sum of its entries', b.account_id::text
@@ -35,16 +35,16 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit =
                   row_number() OVER (PARTITION BY account_id ORDER BY sequence) AS nth FROM entries) x
         WHERE x.balance_after <> x.expected OR x.sequence <> x.nth
     UNION ALL SELECT 'I5 entries exist exactly for what was completed', t.id::text
-        FROM transactions t LEFT JOIN (SELECT transaction_id, count(*) FILTER (WHERE leg = 'amount') AS forth,
+        FROM transfers t LEFT JOIN (SELECT transfer_id, count(*) FILTER (WHERE leg = 'amount') AS forth,
                 count(*) FILTER (WHERE leg = 'reversal') AS back,
                 coalesce(sum(amount) FILTER (WHERE leg IN ('amount', 'fee', 'duty') AND amount > 0), 0) AS moved
-            FROM entries GROUP BY 1) e ON e.transaction_id = t.id
+            FROM entries GROUP BY 1) e ON e.transfer_id = t.id
         WHERE CASE WHEN t.state IN ('completed', 'reversed')
             THEN e.forth IS DISTINCT FROM 2 OR e.moved <> t.amount + t.fee + t.duty
                 OR (t.state = 'completed' AND e.back <> 0) OR (t.state = 'reversed' AND e.back NOT BETWEEN 1 AND 2)
-            ELSE e.transaction_id IS NOT NULL END
-    UNION ALL SELECT 'I6 money is in a completed transfer''s accounts', e.transaction_id || ' leg ' || e.leg
-        FROM entries e JOIN transactions t ON t.id = e.transaction_id
+            ELSE e.transfer_id IS NOT NULL END
+    UNION ALL SELECT 'I6 money is in a completed transfer''s accounts', e.transfer_id || ' leg ' || e.leg
+        FROM entries e JOIN transfers t ON t.id = e.transfer_id
         WHERE NOT CASE e.leg
             WHEN 'amount' THEN e.account_id IN (t.debit_account, t.credit_account)
             WHEN 'reversal' THEN e.account_id IN (t.debit_account, t.credit_account)
@@ -64,9 +64,9 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit =
             WHERE state = 'active' GROUP BY 1) h USING (account_id)
         WHERE b.held <> coalesce(h.total, 0)
     UNION ALL SELECT 'I3 a hold is active while its transfer is open and ends as the transfer does', t.id::text
-        FROM transactions t FULL JOIN holds h ON h.transaction_id = t.id
+        FROM transfers t FULL JOIN holds h ON h.transfer_id = t.id
         WHERE t.type IS DISTINCT FROM 'inbound' AND t.type IS DISTINCT FROM 'drop_claim'
-          AND t.type IS DISTINCT FROM 'drop_refund' AND (h.transaction_id IS NULL OR t.id IS NULL
+          AND t.type IS DISTINCT FROM 'drop_refund' AND (h.transfer_id IS NULL OR t.id IS NULL
             OR h.account_id <> t.debit_account OR h.amount <> t.amount + t.fee + t.duty
             OR h.state <> CASE WHEN t.state IN ('accepted', 'submitted', 'unknown') THEN 'active'
                                WHEN t.state = 'failed' THEN 'released' ELSE 'posted' END)
@@ -76,24 +76,24 @@ $$;
 CREATE OR REPLACE FUNCTION check_counters() RETURNS TABLE (name text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
     SELECT 'I9 free slots used are slots held', c.user_id::text
-        FROM receiving_counters c LEFT JOIN (SELECT recipient_id, slot_month, count(*) AS n FROM transactions
+        FROM receiving_counters c LEFT JOIN (SELECT recipient_id, slot_month, count(*) AS n FROM transfers
             WHERE slot_month IS NOT NULL AND state NOT IN ('failed', 'reversed') GROUP BY 1, 2) t
             ON t.recipient_id = c.user_id AND t.slot_month = c.month
         WHERE c.slots_used <> coalesce(t.n, 0) OR c.slots_used > free_slot_allowance()
     UNION ALL SELECT 'I9 slots are held only by transfers to a bank', t.id::text
-        FROM transactions t WHERE t.slot_month IS NOT NULL AND (t.route <> 'external' OR t.route_reason <> 'free_slot')
+        FROM transfers t WHERE t.slot_month IS NOT NULL AND (t.route <> 'external' OR t.route_reason <> 'free_slot')
     UNION ALL SELECT 'I9 spending is what was sent and not given back', c.user_id::text
-        FROM spending_counters c LEFT JOIN transactions t
+        FROM spending_counters c LEFT JOIN transfers t
             ON t.sender_id = c.user_id AND t.state NOT IN ('failed', 'reversed')
         GROUP BY c.user_id, c.day, c.day_total, c.month, c.month_total
         HAVING c.day_total <> coalesce(sum(t.amount) FILTER (WHERE t.spent_day = c.day), 0)
             OR c.month_total <> coalesce(sum(t.amount) FILTER (WHERE t.spent_month = c.month), 0)
     UNION ALL SELECT 'I9 a new device''s total is what it sent', d.id::text
-        FROM devices d LEFT JOIN (SELECT capped_device_id, sum(amount) AS total FROM transactions
+        FROM devices d LEFT JOIN (SELECT capped_device_id, sum(amount) AS total FROM transfers
             WHERE state NOT IN ('failed', 'reversed') GROUP BY 1) t ON t.capped_device_id = d.id
         WHERE d.first_day_total <> coalesce(t.total, 0)
     UNION ALL SELECT 'I9 incoming is what is on its way', c.user_id::text
-        FROM receiving_counters c LEFT JOIN (SELECT recipient_id, sum(amount) AS total FROM transactions
+        FROM receiving_counters c LEFT JOIN (SELECT recipient_id, sum(amount) AS total FROM transfers
             WHERE incoming_counted AND state IN ('accepted', 'submitted', 'unknown') GROUP BY 1) t
             ON t.recipient_id = c.user_id
         WHERE c.incoming <> coalesce(t.total, 0)
@@ -102,21 +102,21 @@ $$;
 -- The way of each transfer: its states, what was sent, how it ended.
 CREATE OR REPLACE FUNCTION check_states() RETURNS TABLE (name text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
-    SELECT 'I4 the history of a transaction has no gaps and ends in its state', t.id::text
-        FROM transactions t LEFT JOIN (SELECT transaction_id, count(*) AS n, max(step) AS last,
-                (array_agg(state ORDER BY step DESC))[1] AS state FROM transaction_events GROUP BY 1) h
-            ON h.transaction_id = t.id
+    SELECT 'I4 the history of a transfer has no gaps and ends in its state', t.id::text
+        FROM transfers t LEFT JOIN (SELECT transfer_id, count(*) AS n, max(step) AS last,
+                (array_agg(state ORDER BY step DESC))[1] AS state FROM transfer_steps GROUP BY 1) h
+            ON h.transfer_id = t.id
         WHERE h.n IS DISTINCT FROM t.steps OR h.last <> t.steps OR h.state <> t.state
     UNION ALL SELECT 'I11 what left has its provider call, what was never sent has none', t.id::text
-        FROM transactions t LEFT JOIN provider_calls c ON c.reference = t.reference AND c.attempt = 1
+        FROM transfers t LEFT JOIN provider_calls c ON c.reference = t.reference AND c.attempt = 1
         WHERE t.type <> 'inbound' AND (t.submitted_at IS NOT NULL) <> (c.reference IS NOT NULL)
     UNION ALL SELECT 'I11 attempts are numbered without gaps', c.reference
         FROM provider_calls c GROUP BY c.reference HAVING max(c.attempt) <> count(*)
-    UNION ALL SELECT 'I12 an outcome has evidence', h.transaction_id || ' #' || h.step
-        FROM transaction_events h WHERE h.state IN ('completed', 'failed', 'reversed') AND coalesce(h.evidence, '') = ''
-    UNION ALL SELECT 'I13 states follow the graph', h.transaction_id || ' ' || h.before || ' to ' || h.state
-        FROM (SELECT x.*, lag(x.state) OVER (PARTITION BY x.transaction_id ORDER BY x.step) AS before
-              FROM transaction_events x) h
+    UNION ALL SELECT 'I12 an outcome has evidence', h.transfer_id || ' #' || h.step
+        FROM transfer_steps h WHERE h.state IN ('completed', 'failed', 'reversed') AND coalesce(h.evidence, '') = ''
+    UNION ALL SELECT 'I13 states follow the graph', h.transfer_id || ' ' || h.before || ' to ' || h.state
+        FROM (SELECT x.*, lag(x.state) OVER (PARTITION BY x.transfer_id ORDER BY x.step) AS before
+              FROM transfer_steps x) h
         WHERE h.before IS NOT NULL AND (h.before, h.state) NOT IN (('accepted', 'accepted'), ('accepted', 'submitted'),
             ('accepted', 'failed'), ('submitted', 'unknown'), ('unknown', 'submitted'), ('submitted', 'completed'),
             ('submitted', 'failed'), ('unknown', 'completed'), ('unknown', 'failed'), ('completed', 'reversed'))
@@ -126,9 +126,9 @@ $$;
 CREATE OR REPLACE FUNCTION check_idempotency() RETURNS TABLE (name text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
     SELECT 'I10 what was refused was not accepted too', k.user_id || ' ' || k.key
-        FROM refused_orders k JOIN transactions t ON t.request_key = request_key(k.user_id, k.route, k.key)
+        FROM refused_orders k JOIN transfers t ON t.request_key = request_key(k.user_id, k.route, k.key)
     UNION ALL SELECT 'I16 one credit per provider payment', p.provider_payment_id
-        FROM inbound_payments p LEFT JOIN transactions t
+        FROM inbound_payments p LEFT JOIN transfers t
             ON t.type = 'inbound' AND t.provider_id = p.provider_payment_id
         GROUP BY p.provider_payment_id, p.disposition
         HAVING count(t.id) <> CASE p.disposition WHEN 'matched' THEN 0 ELSE 1 END
@@ -137,32 +137,32 @@ $$;
 -- What is published, and that somebody goes on with what is open.
 CREATE OR REPLACE FUNCTION check_events() RETURNS TABLE (name text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
-    SELECT 'I25 one created event per transaction', t.id::text
-        FROM transactions t LEFT JOIN outbox o ON o.subject = t.id::text AND o.type = 'transaction.created'
+    SELECT 'I25 one created event per transfer', t.id::text
+        FROM transfers t LEFT JOIN outbox o ON o.subject = t.id::text AND o.type = 'transaction.created'
         WHERE t.type <> 'inbound' GROUP BY t.id, t.created_at
         HAVING count(o.id) <> 1 AND t.created_at >= (SELECT min(day) FROM outbox)
     UNION ALL SELECT 'I25 one event per ending', t.id || ' ' || s.state
-        FROM transactions t JOIN (VALUES ('completed'), ('failed'), ('reversed')) AS s(state) ON true
+        FROM transfers t JOIN (VALUES ('completed'), ('failed'), ('reversed')) AS s(state) ON true
         LEFT JOIN outbox o ON o.subject = t.id::text AND o.type = 'transaction.' || s.state
         WHERE t.type <> 'inbound' AND t.created_at >= (SELECT min(day) FROM outbox)
         GROUP BY t.id, t.state, s.state
         HAVING count(o.id) <> (t.state = s.state OR t.state = 'reversed' AND s.state = 'completed')::integer
-    UNION ALL SELECT 'I25 events of a transaction or recipient are numbered without gaps', o.subject
+    UNION ALL SELECT 'I25 events of a transfer or recipient are numbered without gaps', o.subject
         FROM outbox o WHERE o.type LIKE 'transaction.%' OR o.type LIKE 'transfer.%' OR o.type LIKE 'external_slot.%'
             OR o.type LIKE 'money_drop.%' OR o.type LIKE 'payment_request.%'
         GROUP BY o.subject HAVING max(o.sequence) - min(o.sequence) + 1 <> count(*)
             OR count(DISTINCT o.sequence) <> count(*)
     UNION ALL SELECT 'I25 one submission job per transfer', t.id::text
-        FROM transactions t LEFT JOIN jobs j ON j.kind = 'submit_transfer' AND j.key = t.id::text
+        FROM transfers t LEFT JOIN jobs j ON j.kind = 'submit_transfer' AND j.key = t.id::text
         WHERE t.type <> 'inbound' AND t.state IN ('accepted', 'submitted', 'unknown') AND j.id IS NULL
 $$;
 
 CREATE OR REPLACE FUNCTION check_drops() RETURNS TABLE (name text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
-    SELECT 'I18 claims and refunds hold nothing', h.transaction_id::text
-        FROM holds h JOIN transactions t ON t.id = h.transaction_id WHERE t.type IN ('drop_claim', 'drop_refund')
+    SELECT 'I18 claims and refunds hold nothing', h.transfer_id::text
+        FROM holds h JOIN transfers t ON t.id = h.transfer_id WHERE t.type IN ('drop_claim', 'drop_refund')
     UNION ALL SELECT 'I18 a drop has its slots and is funded by their sum', d.id::text
-        FROM money_drops d JOIN transactions t ON t.id = d.funding_id
+        FROM money_drops d JOIN transfers t ON t.id = d.funding_id
             LEFT JOIN (SELECT drop_id, count(*) AS n FROM drop_slots GROUP BY 1) s ON s.drop_id = d.id
         WHERE s.n IS DISTINCT FROM d.slots OR t.amount <> d.slots * d.amount_per_claim OR t.credit_account <> d.pool_id
            OR (d.state = 'pending') <> (t.state IN ('accepted', 'submitted', 'unknown'))
@@ -174,15 +174,15 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit =
         WHERE d.end_reason IS DISTINCT FROM 'funding_reversed'
           AND b.posted <> CASE WHEN d.state IN ('pending', 'failed') THEN 0 ELSE s.n * d.amount_per_claim END
     UNION ALL SELECT 'I18 a slot is where its transfer is', s.drop_id || ' #' || s.position
-        FROM drop_slots s LEFT JOIN transactions t ON t.id = s.transaction_id
-        WHERE s.transaction_id IS NOT NULL AND (t.parent_id IS DISTINCT FROM s.drop_id OR NOT CASE s.state
+        FROM drop_slots s LEFT JOIN transfers t ON t.id = s.transfer_id
+        WHERE s.transfer_id IS NOT NULL AND (t.parent_id IS DISTINCT FROM s.drop_id OR NOT CASE s.state
             WHEN 'claimed' THEN t.type = 'drop_claim' AND t.state IN ('accepted', 'submitted', 'unknown')
             WHEN 'paid' THEN t.type = 'drop_claim' AND t.state = 'completed'
             WHEN 'refunding' THEN t.type = 'drop_refund' AND t.state IN ('accepted', 'submitted', 'unknown')
             ELSE t.type = 'drop_refund' AND t.state = 'completed' END)
     UNION ALL SELECT 'I18 a transfer out of a pool is for its slots', t.id::text
-        FROM transactions t JOIN money_drops d ON d.id = t.parent_id
-            LEFT JOIN (SELECT transaction_id, count(*) AS n FROM drop_slots GROUP BY 1) s ON s.transaction_id = t.id
+        FROM transfers t JOIN money_drops d ON d.id = t.parent_id
+            LEFT JOIN (SELECT transfer_id, count(*) AS n FROM drop_slots GROUP BY 1) s ON s.transfer_id = t.id
         WHERE t.type IN ('drop_claim', 'drop_refund')
           AND (t.debit_account <> d.pool_id
             OR t.state NOT IN ('failed', 'reversed') AND t.amount IS DISTINCT FROM s.n * d.amount_per_claim
@@ -190,7 +190,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit =
                 OR t.recipient_id = d.creator_id)
             OR t.type = 'drop_refund' AND t.recipient_id <> d.creator_id)
     UNION ALL SELECT 'I18 one claim per person', t.parent_id || ' ' || t.recipient_id
-        FROM transactions t WHERE t.type = 'drop_claim' AND t.state NOT IN ('failed', 'reversed')
+        FROM transfers t WHERE t.type = 'drop_claim' AND t.state NOT IN ('failed', 'reversed')
         GROUP BY t.parent_id, t.recipient_id HAVING count(*) > 1
     UNION ALL SELECT 'I18 no slot is open once the drop has ended', s.drop_id || ' #' || s.position
         FROM drop_slots s JOIN money_drops d ON d.id = s.drop_id
@@ -200,34 +200,34 @@ $$;
 CREATE OR REPLACE FUNCTION check_requests() RETURNS TABLE (name text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
     SELECT 'I19 a request is paid by one payment', q.id::text
-        FROM payment_requests q LEFT JOIN transactions t
+        FROM payment_requests q LEFT JOIN transfers t
             ON t.payment_request_id = q.id AND t.state NOT IN ('failed', 'reversed')
         GROUP BY q.id
         HAVING NOT q.multiple AND count(t.id) <> (q.state IN ('processing', 'fulfilled'))::integer
-            OR bool_or(t.id <> q.transaction_id OR t.recipient_id <> q.owner_id OR t.amount <> q.amount
+            OR bool_or(t.id <> q.transfer_id OR t.recipient_id <> q.owner_id OR t.amount <> q.amount
                 OR t.sender_id <> q.payer_id
                 OR NOT q.multiple AND (t.state = 'completed') <> (q.state = 'fulfilled'))
     UNION ALL SELECT 'I19 a request has counted what arrived', q.id::text
-        FROM payment_requests q LEFT JOIN transactions t ON t.payment_request_id = q.id AND t.state = 'completed'
+        FROM payment_requests q LEFT JOIN transfers t ON t.payment_request_id = q.id AND t.state = 'completed'
         GROUP BY q.id HAVING q.paid_count <> count(t.id) OR q.paid_total <> coalesce(sum(t.amount), 0)
             OR bool_or(t.recipient_id <> q.owner_id OR t.amount <> q.amount)
     UNION ALL SELECT 'I19 no request is paid after its end', t.id::text
-        FROM payment_requests q JOIN transactions t ON t.payment_request_id = q.id
+        FROM payment_requests q JOIN transfers t ON t.payment_request_id = q.id
         WHERE t.created_at >= q.expires_at
            OR NOT q.multiple AND q.state IN ('declined', 'cancelled') AND t.state NOT IN ('failed', 'reversed')
 $$;
 
 CREATE OR REPLACE FUNCTION check_charges() RETURNS TABLE (name text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET jit = off AS $$
-    SELECT 'I21 a charge is paid by its one transaction, or by none', coalesce(c.reference, t.reference)
+    SELECT 'I21 a charge is paid by its one transfer, or by none', coalesce(c.reference, t.reference)
         FROM subscription_charges c
-            FULL JOIN (SELECT * FROM transactions x WHERE x.type = 'subscription_charge') t ON t.id = c.transaction_id
-        WHERE c.reference IS DISTINCT FROM t.reference AND (t.id IS NOT NULL OR c.transaction_id IS NOT NULL)
+            FULL JOIN (SELECT * FROM transfers x WHERE x.type = 'subscription_charge') t ON t.id = c.transfer_id
+        WHERE c.reference IS DISTINCT FROM t.reference AND (t.id IS NOT NULL OR c.transfer_id IS NOT NULL)
            OR t.id IS NOT NULL AND (t.sender_id <> c.user_id OR t.state <> 'completed'
                 OR t.credit_account <> system_account('revenue', t.id)
                 OR t.debit_account <> (SELECT u.wallet_id FROM users u WHERE u.id = c.user_id))
-    UNION ALL SELECT 'I21 revenue is what charges brought', e.transaction_id::text
-        FROM entries e JOIN ledger_accounts a ON a.id = e.account_id JOIN transactions t ON t.id = e.transaction_id
+    UNION ALL SELECT 'I21 revenue is what charges brought', e.transfer_id::text
+        FROM entries e JOIN ledger_accounts a ON a.id = e.account_id JOIN transfers t ON t.id = e.transfer_id
         WHERE a.kind = 'revenue' AND (t.type <> 'subscription_charge' OR e.amount <> t.amount)
     UNION ALL SELECT 'I21 an attempt is answered by one event', c.reference
         FROM subscription_charges c
@@ -251,9 +251,9 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
                 WHEN t.route_reason = 'suspense' AND t.state = 'completed' THEN t.amount
                 -- Taken back by the provider after it was released: owed to us.
                 WHEN t.route_reason <> 'suspense' AND t.state = 'reversed' THEN -t.amount ELSE 0 END), 0)
-            FROM transactions t WHERE t.route_reason IN ('suspense', 'released', 'returned'))
+            FROM transfers t WHERE t.route_reason IN ('suspense', 'released', 'returned'))
     UNION ALL SELECT 'I27 a release is posted once, by two people', r.id::text
-        FROM suspense_releases r LEFT JOIN transactions t ON t.id = r.id JOIN transactions p ON p.id = r.transaction_id
+        FROM suspense_releases r LEFT JOIN transfers t ON t.id = r.id JOIN transfers p ON p.id = r.transfer_id
         WHERE (r.state = 'approved') <> (t.id IS NOT NULL) OR r.decided_by = r.proposed_by
            OR t.id IS NOT NULL AND (t.amount <> p.amount OR t.debit_account <> p.credit_account)
 $$;
@@ -261,21 +261,21 @@ $$;
 CREATE OR REPLACE FUNCTION check_decisions() RETURNS TABLE (name text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT 'I28 what two people decided happened, once, in their names', p.id::text
-        FROM transfer_proposals p LEFT JOIN transaction_events h
-            ON h.transaction_id = p.transaction_id AND h.evidence = 'proposal:' || p.id AND h.state = p.outcome
+        FROM transfer_proposals p LEFT JOIN transfer_steps h
+            ON h.transfer_id = p.transfer_id AND h.evidence = 'proposal:' || p.id AND h.state = p.outcome
         GROUP BY p.id, p.state, p.decided_by, p.proposed_by
         HAVING count(h.step) <> (p.state = 'approved')::integer OR p.state = 'approved' AND
             (p.decided_by = p.proposed_by OR min(h.actor) <> 'operators ' || p.proposed_by || ' and ' || p.decided_by)
-    UNION ALL SELECT 'I28 operators end nothing alone', h.transaction_id || ' #' || h.step
-        FROM transaction_events h LEFT JOIN transfer_proposals p
-            ON h.evidence = 'proposal:' || p.id AND p.transaction_id = h.transaction_id AND p.state = 'approved'
+    UNION ALL SELECT 'I28 operators end nothing alone', h.transfer_id || ' #' || h.step
+        FROM transfer_steps h LEFT JOIN transfer_proposals p
+            ON h.evidence = 'proposal:' || p.id AND p.transfer_id = h.transfer_id AND p.state = 'approved'
         WHERE h.evidence LIKE 'proposal:%' AND p.id IS NULL
 $$;
 
 CREATE OR REPLACE FUNCTION check_recovery() RETURNS TABLE (name text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT 'I29 what was forgotten is booked once, as it was made', f.provider_id
-        FROM forgotten_transfers f LEFT JOIN transactions t ON t.id = f.transaction_id
+        FROM forgotten_transfers f LEFT JOIN transfers t ON t.id = f.transfer_id
         WHERE t.id IS NULL OR t.reference <> f.reference OR t.amount <> f.amount OR t.provider_id <> f.provider_id
            OR f.status = 'completed' AND t.state NOT IN ('completed', 'reversed')
            OR f.status <> 'completed' AND t.state <> f.status

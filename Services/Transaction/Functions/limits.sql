@@ -57,7 +57,7 @@ BEGIN
             c.event_sequence + row_number() OVER per_user AS sequence,
             c.slots_used + c.slots_adjusted
                 - (count(*) FILTER (WHERE t.slot_month = c.month) OVER per_user)::integer AS used
-        FROM transactions t JOIN receiving_counters c ON c.user_id = t.recipient_id
+        FROM transfers t JOIN receiving_counters c ON c.user_id = t.recipient_id
         WHERE t.id = ANY (p_ids) AND t.slot_month IS NOT NULL
         WINDOW per_user AS (PARTITION BY t.recipient_id ORDER BY t.id ROWS UNBOUNDED PRECEDING)
     ),
@@ -106,7 +106,7 @@ CREATE OR REPLACE FUNCTION give_back_spending(p_ids uuid[]) RETURNS void LANGUAG
 BEGIN
     WITH write_devices AS (
         UPDATE devices d SET first_day_total = d.first_day_total - x.total
-        FROM (SELECT t.capped_device_id, sum(t.amount)::bigint AS total FROM transactions t
+        FROM (SELECT t.capped_device_id, sum(t.amount)::bigint AS total FROM transfers t
               WHERE t.id = ANY (p_ids) AND t.capped_device_id IS NOT NULL GROUP BY 1) x
         WHERE d.id = x.capped_device_id
     )
@@ -115,7 +115,7 @@ BEGIN
         SELECT t.sender_id,
             coalesce(sum(t.amount) FILTER (WHERE t.spent_day = c.day), 0)::bigint AS day_back,
             coalesce(sum(t.amount) FILTER (WHERE t.spent_month = c.month), 0)::bigint AS month_back
-        FROM transactions t JOIN spending_counters c ON c.user_id = t.sender_id
+        FROM transfers t JOIN spending_counters c ON c.user_id = t.sender_id
         WHERE t.id = ANY (p_ids) GROUP BY 1
     ) x
     WHERE s.user_id = x.sender_id;
@@ -126,7 +126,7 @@ CREATE OR REPLACE FUNCTION sent_to_new_accounts(p_user uuid, p_since timestamptz
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN (SELECT coalesce(sum(t.amount), 0)::bigint
-        FROM transactions t
+        FROM transfers t
         JOIN beneficiaries b ON b.id = t.beneficiary_id AND b.user_id = p_user AND b.added_at > p_since
         WHERE t.sender_id = p_user AND t.id >= first_id(p_since) AND t.type = 'self_transfer'
           AND t.state NOT IN ('failed', 'reversed'));

@@ -39,7 +39,7 @@ END $$;
 -- 'accepted' or why not.
 CREATE OR REPLACE FUNCTION claim_money_drop(p_id uuid, p_user uuid, p_drop uuid, p_password_hash text,
     p_created_event uuid, p_correlation uuid, p_traceparent text, p_now timestamptz DEFAULT NULL)
-RETURNS TABLE (outcome text, transaction_id uuid, amount bigint, created_at timestamptz)
+RETURNS TABLE (outcome text, transfer_id uuid, amount bigint, created_at timestamptz)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
@@ -73,7 +73,7 @@ BEGIN
 
     SELECT * INTO STRICT u FROM users x WHERE x.id = p_user;
     SELECT x.maximum_balance IS NOT NULL INTO v_counted FROM limits_of(u.tier, v_now) x;
-    UPDATE drop_slots s SET state = 'claimed', claimant_id = p_user, transaction_id = p_id, claimed_at = v_now
+    UPDATE drop_slots s SET state = 'claimed', claimant_id = p_user, transfer_id = p_id, claimed_at = v_now
     WHERE s.drop_id = p_drop AND s.position = v_slot;
     IF v_counted THEN
         UPDATE receiving_counters c SET incoming = c.incoming + d.amount_per_claim WHERE c.user_id = p_user;
@@ -81,7 +81,7 @@ BEGIN
     PERFORM pay_from_pool(d, p_id, 'drop_claim', p_user, u.username, u.wallet_id, u.provider_account,
         d.amount_per_claim, v_counted, p_created_event, p_correlation, p_traceparent, v_now);
     outcome := 'accepted';
-    transaction_id := p_id;
+    transfer_id := p_id;
     amount := d.amount_per_claim;
     created_at := v_now;
     RETURN NEXT;
@@ -94,17 +94,16 @@ CREATE OR REPLACE FUNCTION pay_from_pool(d money_drops, p_id uuid, p_type text, 
 DECLARE
     v_reason constant text := CASE WHEN p_credit = system_account('suspense', p_id) THEN 'suspense' ELSE p_type END;
 BEGIN
-    INSERT INTO transactions (id, reference, type, state, sequence, recipient_id, recipient_username, debit_account,
+    INSERT INTO transfers (id, reference, type, state, sequence, recipient_id, recipient_username, debit_account,
         credit_account, amount, route, route_reason, source_account, destination, incoming_counted, parent_id,
         correlation_id, traceparent, created_at)
     VALUES (p_id, 'trf-' || p_id, p_type, 'accepted', 1, p_recipient, p_username, d.pool_id, p_credit, p_amount,
         'internal', v_reason, d.pool_account, p_destination, p_counted, d.id, p_correlation, p_traceparent, p_now);
-    INSERT INTO transaction_events (transaction_id, step, state, actor, happened_at)
+    INSERT INTO transfer_steps (transfer_id, step, state, actor, happened_at)
     VALUES (p_id, 1, 'accepted', CASE p_type WHEN 'drop_claim' THEN 'claimant' ELSE 'scheduler' END, p_now);
     PERFORM publish_created(ARRAY[p_id], ARRAY[p_event], p_now);
-    INSERT INTO jobs (id, kind, key, subject, payload, due_at, correlation_id, traceparent, created_at)
-    VALUES (p_id, 'submit_transfer', p_id, p_id, '{"transaction_id":"' || p_id || '"}', p_now, p_correlation,
-        p_traceparent, p_now);
+    INSERT INTO jobs (id, kind, key, subject, due_at, correlation_id, traceparent, created_at)
+    VALUES (p_id, 'submit_transfer', p_id, p_id, p_now, p_correlation, p_traceparent, p_now);
 END $$;
 
 -- The hash to check a password against, and how long this person must wait after too many wrong ones.
@@ -154,7 +153,7 @@ DECLARE
 BEGIN
     IF recovery_is_open() THEN RETURN; END IF;                  -- a sweep finds the slots closed, afterwards
     PERFORM 1 FROM drop_slots s WHERE s.drop_id = p_drop AND s.state = 'closed' ORDER BY s.position FOR NO KEY UPDATE;
-    UPDATE drop_slots s SET state = 'refunding', transaction_id = v_id WHERE s.drop_id = p_drop AND s.state = 'closed';
+    UPDATE drop_slots s SET state = 'refunding', transfer_id = v_id WHERE s.drop_id = p_drop AND s.state = 'closed';
     GET DIAGNOSTICS v_slots = ROW_COUNT;
     IF v_slots = 0 THEN RETURN; END IF;
 
@@ -209,7 +208,7 @@ BEGIN
 END $$;
 
 -- What becomes of a drop when a transfer of it ends. The drop's row is locked.
-CREATE OR REPLACE FUNCTION follow_drop(t transactions, p_state text, p_now timestamptz)
+CREATE OR REPLACE FUNCTION follow_drop(t transfers, p_state text, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     d money_drops;
@@ -226,44 +225,42 @@ BEGIN
     ELSIF t.type = 'money_drop' THEN
         PERFORM void_drop(d, t, p_now);
     ELSIF t.type = 'drop_claim' AND p_state = 'completed' THEN
-        UPDATE drop_slots s SET state = 'paid' WHERE s.transaction_id = t.id;
+        UPDATE drop_slots s SET state = 'paid' WHERE s.transfer_id = t.id;
         PERFORM publish_drop_claimed(t, p_now);
         IF d.state = 'open'
            AND NOT EXISTS (SELECT 1 FROM drop_slots s WHERE s.drop_id = d.id AND s.state <> 'paid') THEN
             PERFORM close_drop(d.id, 'claimed', t.correlation_id, p_now);
         END IF;
     ELSIF t.type = 'drop_claim' THEN                     -- evidence that it did not arrive: the slot is free again
-        UPDATE drop_slots s SET claimant_id = NULL, transaction_id = NULL, claimed_at = NULL, state = CASE
+        UPDATE drop_slots s SET claimant_id = NULL, transfer_id = NULL, claimed_at = NULL, state = CASE
             WHEN d.end_reason = 'funding_reversed' THEN 'void'
             WHEN d.state = 'open' AND d.expires_at > p_now THEN 'open' ELSE 'closed' END
-        WHERE s.transaction_id = t.id;
+        WHERE s.transfer_id = t.id;
     ELSIF t.type = 'drop_refund' AND p_state = 'completed' THEN
-        UPDATE drop_slots s SET state = 'refunded' WHERE s.transaction_id = t.id;
+        UPDATE drop_slots s SET state = 'refunded' WHERE s.transfer_id = t.id;
         PERFORM publish_drop_refunded(t, p_now);
     ELSE                                                 -- a refund that did not arrive is tried again, and looked at
-        UPDATE drop_slots s SET transaction_id = NULL,
+        UPDATE drop_slots s SET transfer_id = NULL,
             state = CASE WHEN d.end_reason = 'funding_reversed' THEN 'void' ELSE 'closed' END
-        WHERE s.transaction_id = t.id;
+        WHERE s.transfer_id = t.id;
         UPDATE money_drops x SET refund_failures = least(x.refund_failures + 1, 10),
             refund_after = p_now + least(interval '1 minute' * 2 ^ x.refund_failures, interval '6 hours')
         WHERE x.id = d.id;
-        INSERT INTO breaks (transaction_id, kind, detail, opened_at)
-        VALUES (t.id, 'drop_refund_' || p_state, 'the rest of drop ' || d.id || ' did not reach its creator', p_now)
+        INSERT INTO breaks (transfer_id, kind, state, opened_at) VALUES (t.id, 'drop_refund_' || p_state, p_state, p_now)
         ON CONFLICT DO NOTHING;
     END IF;
 END $$;
 
 -- The provider took the funding back: nothing more is promised, and people look at what was promised already. The pool
 -- may go below zero for claims under way, as money that is owed to us.
-CREATE OR REPLACE FUNCTION void_drop(d money_drops, t transactions, p_now timestamptz)
+CREATE OR REPLACE FUNCTION void_drop(d money_drops, t transfers, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF d.state = 'open' THEN PERFORM close_drop(d.id, 'funding_reversed', t.correlation_id, p_now); END IF;
     UPDATE money_drops x SET state = 'ended', end_reason = 'funding_reversed' WHERE x.id = d.id;
     UPDATE drop_slots s SET state = 'void' WHERE s.drop_id = d.id AND s.state = 'closed';
     UPDATE balances b SET checked = false WHERE b.account_id = d.pool_id;
-    INSERT INTO breaks (transaction_id, kind, detail, opened_at)
-    VALUES (t.id, 'drop_funding_reversed', 'the money of drop ' || d.id || ' was taken back', p_now)
+    INSERT INTO breaks (transfer_id, kind, state, opened_at) VALUES (t.id, 'drop_funding_reversed', 'reversed', p_now)
     ON CONFLICT DO NOTHING;
 END $$;
 
@@ -282,7 +279,7 @@ BEGIN
             SELECT s.position INTO v_position FROM drop_slots s
             WHERE s.drop_id = p_drop AND s.state = 'open' ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
             IF v_position IS NOT NULL THEN RETURN v_position; END IF;
-            RAISE EXCEPTION 'no free slot' USING ERRCODE = 'TF001';
+            RAISE EXCEPTION 'drop_exhausted' USING ERRCODE = 'TF001';
         EXCEPTION WHEN SQLSTATE 'TF001' THEN NULL;
         END;
 
@@ -294,7 +291,7 @@ BEGIN
             SELECT s.state INTO v_state FROM drop_slots s
             WHERE s.drop_id = p_drop AND s.position = v_position FOR NO KEY UPDATE;
             IF v_state = 'open' THEN RETURN v_position; END IF;
-            RAISE EXCEPTION 'taken meanwhile' USING ERRCODE = 'TF001';
+            RAISE EXCEPTION 'slot_taken' USING ERRCODE = 'TF001';
         EXCEPTION WHEN SQLSTATE 'TF001' THEN NULL;
         END;
     END LOOP;

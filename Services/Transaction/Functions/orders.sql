@@ -17,7 +17,7 @@ CREATE OR REPLACE FUNCTION place_orders(
     p_keys text[], p_hashes bytea[], p_nonces uuid[], p_devices uuid[], p_created_events uuid[],
     p_rerouted_events uuid[], p_slot_events uuid[], p_correlations uuid[], p_traceparents text[], p_types text[],
     p_targets uuid[], p_details text[], p_now timestamptz DEFAULT NULL -- tests only; otherwise the database's clock
-) RETURNS TABLE (ord integer, code text, is_replay boolean, transaction_id uuid, route text, fee bigint, duty bigint,
+) RETURNS TABLE (ord integer, code text, is_replay boolean, transfer_id uuid, route text, fee bigint, duty bigint,
     placed_at timestamptz) LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan                 -- plans made while the tables are empty would scan them,
 SET enable_seqscan = off SET jit = off AS $$             -- and stay in use as they grow
@@ -75,7 +75,7 @@ BEGIN
             v_nonces[f.at_nonce] := 1;
             v_spent := v_spent || f;
         END IF;
-        transaction_id := CASE WHEN code = 'accepted' THEN coalesce(f.stored_transfer, p_ids[f.at_key]) END;
+        transfer_id := CASE WHEN code = 'accepted' THEN coalesce(f.stored_transfer, p_ids[f.at_key]) END;
         ord := f.ord; route := f.route; fee := f.fee; duty := f.duty; placed_at := v_now;
         RETURN NEXT;
     END LOOP;
@@ -245,7 +245,7 @@ CREATE OR REPLACE FUNCTION order_facts(
         WHERE x.valid_from <= p_now ORDER BY x.valid_from DESC LIMIT 1) dc ON true
     LEFT JOIN LATERAL (SELECT * FROM refused_orders x
         WHERE x.user_id = q.sender_id AND x.route = q.api_route AND x.key = q.key LIMIT 1) k ON true
-    LEFT JOIN LATERAL (SELECT * FROM transactions x
+    LEFT JOIN LATERAL (SELECT * FROM transfers x
         WHERE x.request_key = request_key(q.sender_id, q.api_route, q.key)) o ON true
     LEFT JOIN LATERAL (SELECT * FROM approval_nonces x
         WHERE x.user_id = q.sender_id AND x.nonce = q.nonce LIMIT 1) an ON true
@@ -296,7 +296,7 @@ $$;
 
 -- How an order was answered whose key is this one.
 CREATE OR REPLACE FUNCTION stored_order(p_user uuid, p_route text, p_key text) RETURNS TABLE (
-    request_hash bytea, code text, transaction_id uuid, type text, route text, amount bigint, fee bigint, duty bigint,
+    request_hash bytea, code text, transfer_id uuid, type text, route text, amount bigint, fee bigint, duty bigint,
     recipient_username text, beneficiary_id uuid, placed_at timestamptz, money_drop_id uuid, amount_per_claim bigint,
     slots integer, password_required boolean, expires_at timestamptz, link text
 ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -307,7 +307,7 @@ CREATE OR REPLACE FUNCTION stored_order(p_user uuid, p_route text, p_key text) R
     SELECT t.request_hash, 'accepted', t.id, t.type, t.first_route, t.amount, t.first_fee, t.first_duty,
         t.recipient_username, CASE t.type WHEN 'self_transfer' THEN t.beneficiary_id END, t.created_at,
         d.id, d.amount_per_claim, d.slots, d.password_hash IS NOT NULL, d.expires_at, d.link
-    FROM transactions t LEFT JOIN money_drops d ON d.funding_id = t.id
+    FROM transfers t LEFT JOIN money_drops d ON d.funding_id = t.id
     WHERE t.request_key = request_key(p_user, p_route, p_key)
     LIMIT 1
 $$;
@@ -322,8 +322,7 @@ BEGIN
         -- The read model changed between the locks and the facts. The caller repeats the batch.
         IF o.code IN ('accepted', 'recipient_limit') AND o.route = 'internal' AND o.recipient_left IS NOT NULL
            AND o.recipient_locked IS NOT TRUE THEN
-            RAISE EXCEPTION 'a recipient changed while its counters were locked'
-                USING ERRCODE = 'serialization_failure';
+            RAISE EXCEPTION 'recipient_changed' USING ERRCODE = 'serialization_failure';
         END IF;
         IF o.code = 'accepted' THEN v_accepted := v_accepted || o; END IF;
     END LOOP;
@@ -349,7 +348,7 @@ BEGIN
     END IF;
     WITH placed AS MATERIALIZED (SELECT * FROM unnest(p_orders)),
     transfers AS (
-        INSERT INTO transactions (id, reference, type, state, sequence, steps, sender_id, recipient_id,
+        INSERT INTO transfers (id, reference, type, state, sequence, steps, sender_id, recipient_id,
             recipient_username, debit_account, credit_account, amount, fee, duty, route, route_reason, first_fee,
             first_duty, first_route, source_account, beneficiary_id, destination, slot_month, incoming_counted,
             spent_day, spent_month, device_id, capped_device_id, description, api_route, idempotency_key, request_key,
@@ -373,17 +372,15 @@ BEGIN
         FROM placed f
     ),
     steps AS (
-        INSERT INTO transaction_events (transaction_id, step, state, actor, happened_at)
+        INSERT INTO transfer_steps (transfer_id, step, state, actor, happened_at)
         SELECT f.id, 1, 'accepted', 'sender', p_now FROM placed f
     ),
     holds AS (
-        INSERT INTO holds (transaction_id, account_id, amount)
+        INSERT INTO holds (transfer_id, account_id, amount)
         SELECT f.id, f.wallet_id, f.amount + f.fee + f.duty FROM placed f
     )
-    INSERT INTO jobs (id, kind, key, subject, payload, due_at, correlation_id, traceparent, created_at)
-    SELECT f.id, 'submit_transfer', f.id, f.id, '{"transaction_id":"' || f.id || '"}', p_now,
-        f.correlation_id, f.traceparent, p_now
-    FROM placed f;
+    INSERT INTO jobs (id, kind, key, subject, due_at, correlation_id, traceparent, created_at)
+    SELECT f.id, 'submit_transfer', f.id, f.id, p_now, f.correlation_id, f.traceparent, p_now FROM placed f;
 END $$;
 
 -- New drops with their pools and slots.
@@ -395,7 +392,7 @@ BEGIN
     FOREACH f IN ARRAY p_orders LOOP
         CONTINUE WHEN f.type <> 'money_drop';
         IF f.drop_amount_per_claim * f.drop_slots <> f.amount THEN
-            RAISE EXCEPTION 'a drop is not the sum of its slots' USING ERRCODE = 'check_violation';
+            RAISE EXCEPTION 'drop_unbalanced' USING ERRCODE = 'check_violation';
         END IF;
         v_pool := nextval('ledger_account_ids');
         INSERT INTO ledger_accounts (id, kind, owner_id, created_at) VALUES (v_pool, 'drop_pool', f.target, p_now);
@@ -424,7 +421,7 @@ BEGIN
         WHERE d.id = x.known_device
     ),
     requests AS (
-        UPDATE payment_requests q SET state = 'processing', transaction_id = f.id
+        UPDATE payment_requests q SET state = 'processing', transfer_id = f.id
         FROM placed f WHERE q.id = f.request_id AND NOT q.multiple
     ),
     received AS (
@@ -470,7 +467,7 @@ BEGIN
     IF x.rerouted IS NOT NULL THEN PERFORM publish_rerouted(x.rerouted, x.rerouted_events, p_now); END IF;
 END $$;
 
--- A digest, and not an index over three columns: beside transactions_sent the planner would take either of the two, and
+-- A digest, and not an index over three columns: beside transfers_sent the planner would take either of the two, and
 -- then read a sender's whole history to find one key.
 CREATE OR REPLACE FUNCTION request_key(sender uuid, api_route text, key text) RETURNS bytea LANGUAGE sql STABLE AS $$
     SELECT sha256(convert_to(sender || E'\n' || api_route || E'\n' || key, 'UTF8'))

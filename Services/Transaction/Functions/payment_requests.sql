@@ -112,7 +112,7 @@ END $$;
 
 -- What becomes of a request when its payment ends: fulfilled by what arrived, open again when it came back. The
 -- request's row is locked.
-CREATE OR REPLACE FUNCTION follow_request(t transactions, p_state text, p_now timestamptz)
+CREATE OR REPLACE FUNCTION follow_request(t transfers, p_state text, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_state text;
@@ -120,9 +120,9 @@ BEGIN
     UPDATE payment_requests q SET
         state = CASE WHEN p_state = 'completed' THEN 'fulfilled' WHEN q.expires_at <= p_now THEN 'expired'
                      ELSE 'open' END,
-        transaction_id = CASE WHEN p_state = 'completed' THEN t.id END,
+        transfer_id = CASE WHEN p_state = 'completed' THEN t.id END,
         ended_at = CASE WHEN p_state = 'completed' OR q.expires_at <= p_now THEN p_now END
-    WHERE q.id = t.payment_request_id AND q.transaction_id = t.id
+    WHERE q.id = t.payment_request_id AND q.transfer_id = t.id
     RETURNING q.state INTO v_state;
     UPDATE payment_requests q SET paid_count = q.paid_count + x.sign, paid_total = q.paid_total + x.sign * t.amount
     FROM (SELECT CASE p_state WHEN 'completed' THEN 1 WHEN 'reversed' THEN -1 ELSE 0 END AS sign) x
@@ -139,7 +139,7 @@ CREATE OR REPLACE FUNCTION takes_requests_of(p_owner uuid, p_payer text) RETURNS
     SELECT coalesce((
         SELECT CASE u.request_policy
             WHEN 'everyone' THEN true
-            WHEN 'contacts' THEN u.id = p_owner OR EXISTS (SELECT 1 FROM transactions t
+            WHEN 'contacts' THEN u.id = p_owner OR EXISTS (SELECT 1 FROM transfers t
                 WHERE t.type = 'p2p' AND pair_of(t.sender_id, t.recipient_id) = pair_of(u.id, p_owner)
                   AND t.state = 'completed')
             ELSE u.id = p_owner END

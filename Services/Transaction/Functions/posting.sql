@@ -1,27 +1,27 @@
 -- Postings: the only writers of entries.
 
 -- The only writer of entries. The balances must be locked. One new version per account, whatever the number of legs.
-CREATE OR REPLACE FUNCTION post_legs(p_accounts bigint[], p_transactions uuid[], p_legs text[], p_amounts bigint[],
+CREATE OR REPLACE FUNCTION post_legs(p_accounts bigint[], p_transfers uuid[], p_legs text[], p_amounts bigint[],
     p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    IF EXISTS (SELECT 1 FROM unnest(p_transactions, p_amounts) AS x(id, amount)
+    IF EXISTS (SELECT 1 FROM unnest(p_transfers, p_amounts) AS x(id, amount)
                GROUP BY x.id HAVING sum(x.amount) <> 0) THEN
-        RAISE EXCEPTION 'legs of a transaction do not sum to zero' USING ERRCODE = 'check_violation';
+        RAISE EXCEPTION 'legs_unbalanced' USING ERRCODE = 'check_violation';
     END IF;
 
     WITH legs AS MATERIALIZED (
-        SELECT x.account_id, x.transaction_id, x.leg, x.amount,
+        SELECT x.account_id, x.transfer_id, x.leg, x.amount,
             b.sequence + row_number() OVER running AS sequence,
             b.posted + (sum(x.amount) OVER running)::bigint AS balance_after
-        FROM unnest(p_accounts, p_transactions, p_legs, p_amounts) WITH ORDINALITY
-             AS x(account_id, transaction_id, leg, amount, ord)
+        FROM unnest(p_accounts, p_transfers, p_legs, p_amounts) WITH ORDINALITY
+             AS x(account_id, transfer_id, leg, amount, ord)
         LEFT JOIN balances b ON b.account_id = x.account_id      -- no such balance: the NOT NULL of entries refuses it
         WHERE x.amount <> 0
         WINDOW running AS (PARTITION BY x.account_id ORDER BY x.ord ROWS UNBOUNDED PRECEDING)
     ),
     write_entries AS (
-        INSERT INTO entries (account_id, sequence, amount, balance_after, leg, transaction_id, posted_at)
-        SELECT l.account_id, l.sequence, l.amount, l.balance_after, l.leg, l.transaction_id, p_now FROM legs l
+        INSERT INTO entries (account_id, sequence, amount, balance_after, leg, transfer_id, posted_at)
+        SELECT l.account_id, l.sequence, l.amount, l.balance_after, l.leg, l.transfer_id, p_now FROM legs l
     )
     UPDATE balances b SET posted = b.posted + x.moved, sequence = b.sequence + x.legs
     FROM (SELECT l.account_id, sum(l.amount)::bigint AS moved, count(*) AS legs FROM legs l GROUP BY 1) x
@@ -40,7 +40,7 @@ BEGIN
         array_agg(l.leg ORDER BY x.ord, l.line), array_agg(l.amount ORDER BY x.ord, l.line)
     INTO v_accounts, v_ids, v_legs, v_amounts
     FROM unnest(p_ids) WITH ORDINALITY AS x(id, ord)
-    JOIN transactions t ON t.id = x.id
+    JOIN transfers t ON t.id = x.id
     CROSS JOIN LATERAL (VALUES
         (1, t.debit_account, 'amount', -t.amount), (2, t.credit_account, 'amount', t.amount),
         (3, t.debit_account, 'fee', -t.fee), (4, system_account('fees', t.id), 'fee', t.fee),
@@ -54,11 +54,11 @@ END $$;
 -- receivable account, and the wallet sends nothing more until somebody has looked at it.
 CREATE OR REPLACE FUNCTION post_reversal(p_id uuid, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    t transactions;
+    t transfers;
     v_back bigint;
     v_owed bigint;
 BEGIN
-    SELECT * INTO STRICT t FROM transactions x WHERE x.id = p_id;
+    SELECT * INTO STRICT t FROM transfers x WHERE x.id = p_id;
     SELECT CASE WHEN b.checked THEN least(t.amount, b.posted - b.held) ELSE t.amount END INTO STRICT v_back
     FROM balances b WHERE b.account_id = t.credit_account;
     v_owed := t.amount - v_back;
@@ -79,13 +79,13 @@ CREATE OR REPLACE FUNCTION post_charge(p_id uuid, p_reference text, u users, p_a
 DECLARE
     v_revenue constant bigint := system_account('revenue', p_id);
 BEGIN
-    INSERT INTO transactions (id, reference, type, state, sequence, sender_id, debit_account, credit_account, amount,
+    INSERT INTO transfers (id, reference, type, state, sequence, sender_id, debit_account, credit_account, amount,
         route, route_reason, correlation_id, traceparent, created_at, ended_at)
     VALUES (p_id, p_reference, 'subscription_charge', 'completed', 2, u.id, u.wallet_id, v_revenue, p_amount,
         'internal', 'subscription_charge', p_correlation, p_traceparent, p_now, p_now);
-    INSERT INTO transaction_events (transaction_id, step, state, actor, evidence, happened_at)
+    INSERT INTO transfer_steps (transfer_id, step, state, actor, evidence, happened_at)
     VALUES (p_id, 1, 'completed', 'subscription', 'own books: ' || p_reference, p_now);
-    INSERT INTO holds (transaction_id, account_id, amount, state) VALUES (p_id, u.wallet_id, p_amount, 'posted');
+    INSERT INTO holds (transfer_id, account_id, amount, state) VALUES (p_id, u.wallet_id, p_amount, 'posted');
     PERFORM post_legs(ARRAY[u.wallet_id, v_revenue], ARRAY[p_id, p_id], ARRAY['amount', 'amount'],
         ARRAY[-p_amount, p_amount], p_now);
     PERFORM publish_created(ARRAY[p_id], NULL, p_now);
@@ -94,7 +94,7 @@ END $$;
 
 -- What is released from suspense into a wallet is the owner's: statements read it beside its entry, and that it has
 -- arrived is published. In the history it stays out: there, what put the money in suspense shows where it is.
-CREATE OR REPLACE FUNCTION post_release(r suspense_releases, t transactions, p_operator text, p_now timestamptz)
+CREATE OR REPLACE FUNCTION post_release(r suspense_releases, t transfers, p_operator text, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_credits constant boolean := r.disposition = 'credit';
@@ -103,17 +103,17 @@ DECLARE
         THEN (SELECT u.wallet_id FROM users u WHERE u.id = t.recipient_id)
         ELSE system_account('provider_clearing', t.id) END;
 BEGIN
-    INSERT INTO transactions (id, reference, type, state, sequence, recipient_id, recipient_username, debit_account,
+    INSERT INTO transfers (id, reference, type, state, sequence, recipient_id, recipient_username, debit_account,
         credit_account, amount, route, route_reason, source_account, parent_id, created_at, ended_at)
     VALUES (r.id, 'rel-' || r.id, 'inbound', 'completed', v_credits::integer,
         CASE WHEN v_credits THEN t.recipient_id END, CASE WHEN v_credits THEN t.recipient_username END,
         t.credit_account, v_credit, t.amount, 'internal', v_reason,
         CASE WHEN v_credits THEN NULL ELSE t.destination END, t.id, p_now, p_now);
-    INSERT INTO transaction_events (transaction_id, step, state, actor, evidence, happened_at)
+    INSERT INTO transfer_steps (transfer_id, step, state, actor, evidence, happened_at)
     VALUES (r.id, 1, 'completed', 'operators ' || r.proposed_by || ' and ' || p_operator, r.reason, p_now);
     PERFORM post_legs(ARRAY[t.credit_account, v_credit], ARRAY[r.id, r.id], ARRAY['amount', 'amount'],
         ARRAY[-t.amount, t.amount], p_now);
-    UPDATE transactions x SET route_reason = v_reason WHERE x.id = t.id;
+    UPDATE transfers x SET route_reason = v_reason WHERE x.id = t.id;
     IF v_credits THEN PERFORM publish_completed(ARRAY[r.id], NULL, NULL, p_now); END IF;
 END $$;
 
@@ -121,7 +121,7 @@ END $$;
 CREATE OR REPLACE FUNCTION end_holds(p_ids uuid[], p_state text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     WITH ended AS (
-        UPDATE holds h SET state = p_state WHERE h.transaction_id = ANY (p_ids) AND h.state = 'active'
+        UPDATE holds h SET state = p_state WHERE h.transfer_id = ANY (p_ids) AND h.state = 'active'
         RETURNING h.account_id, h.amount
     )
     UPDATE balances b SET held = b.held - x.total
@@ -133,7 +133,7 @@ END $$;
 CREATE OR REPLACE FUNCTION end_incoming(p_ids uuid[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE receiving_counters c SET incoming = c.incoming - x.total
-    FROM (SELECT t.recipient_id, sum(t.amount)::bigint AS total FROM transactions t
+    FROM (SELECT t.recipient_id, sum(t.amount)::bigint AS total FROM transfers t
           WHERE t.id = ANY (p_ids) AND t.incoming_counted GROUP BY 1) x
     WHERE c.user_id = x.recipient_id;
 END $$;

@@ -72,34 +72,34 @@ CREATE OR REPLACE FUNCTION expected_at_provider(p_account text, p_user uuid)
 RETURNS TABLE (expected bigint, leaving bigint, arriving bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH under_way AS (
-        SELECT t.source_account = p_account AS leaves, t.amount FROM transactions t
+        SELECT t.source_account = p_account AS leaves, t.amount FROM transfers t
         WHERE p_user IS NOT NULL AND (t.sender_id = p_user OR t.recipient_id = p_user)
           AND t.state IN ('submitted', 'unknown')
           AND (t.source_account = p_account OR t.route = 'internal' AND t.destination = p_account)
         UNION ALL
-        SELECT t.source_account = p_account, t.amount FROM transactions t
+        SELECT t.source_account = p_account, t.amount FROM transfers t
         WHERE p_user IS NULL AND t.type IN ('money_drop', 'drop_claim', 'drop_refund')
           AND t.state IN ('submitted', 'unknown') AND p_account IN (t.source_account, t.destination)
     )
     SELECT (CASE WHEN p_user IS NULL THEN
             (SELECT coalesce(sum(b.posted), 0) FROM ledger_accounts a JOIN balances b ON b.account_id = a.id
              WHERE a.kind = 'drop_pool')
-            + (SELECT coalesce(sum(t.amount), 0) FROM transactions t
+            + (SELECT coalesce(sum(t.amount), 0) FROM transfers t
                WHERE t.route_reason = 'suspense' AND t.state = 'completed' AND t.destination = p_account)
             - (SELECT coalesce(sum(t.amount), 0)
-               FROM forgotten_transfers f JOIN transactions t ON t.id = f.transaction_id
+               FROM forgotten_transfers f JOIN transfers t ON t.id = f.transfer_id
                WHERE f.source = p_account AND t.state = 'completed')
         ELSE
             (SELECT coalesce(sum(e.amount), 0) FROM users u JOIN entries e ON e.account_id = u.wallet_id
              WHERE u.id = p_user AND e.leg IN ('amount', 'reversal'))
-            + (SELECT coalesce(sum(t.amount), 0) FROM transactions t
+            + (SELECT coalesce(sum(t.amount), 0) FROM transfers t
                WHERE (t.recipient_id = p_user OR t.recipient_id IS NULL) AND t.route_reason = 'suspense'
                  AND t.state = 'completed' AND t.destination = p_account)
             -- Charges move from the wallet to our revenue and stay in the account there.
-            + (SELECT coalesce(sum(t.amount), 0) FROM transactions t
+            + (SELECT coalesce(sum(t.amount), 0) FROM transfers t
                WHERE t.sender_id = p_user AND t.type = 'subscription_charge' AND t.state = 'completed')
             -- What was spent before a reversal took it back: owed to us, and gone there.
-            + (SELECT coalesce(sum(e.amount), 0) FROM transactions t JOIN entries e ON e.transaction_id = t.id
+            + (SELECT coalesce(sum(e.amount), 0) FROM transfers t JOIN entries e ON e.transfer_id = t.id
                WHERE t.recipient_id = p_user AND t.state = 'reversed' AND e.leg = 'receivable'
                  AND t.credit_account = (SELECT u.wallet_id FROM users u WHERE u.id = p_user))
         END)::bigint,

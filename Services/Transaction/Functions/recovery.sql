@@ -20,15 +20,15 @@ RETURNS interval LANGUAGE sql IMMUTABLE AS $$ SELECT interval '2 minutes' $$;
 -- Every transfer that is open may have been sent since, and is asked about.
 CREATE OR REPLACE FUNCTION doubt_open_transfers(p_recovery uuid, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO recovery_doubts (recovery_id, transaction_id)
-    SELECT p_recovery, t.id FROM transactions t WHERE t.state IN ('accepted', 'submitted', 'unknown')
-    ON CONFLICT (recovery_id, transaction_id) DO UPDATE SET absent_since = NULL, cleared_at = NULL, finding = NULL;
+    INSERT INTO recovery_doubts (recovery_id, transfer_id)
+    SELECT p_recovery, t.id FROM transfers t WHERE t.state IN ('accepted', 'submitted', 'unknown')
+    ON CONFLICT (recovery_id, transfer_id) DO UPDATE SET absent_since = NULL, cleared_at = NULL, finding = NULL;
     -- What was absent before the backup may have been sent again since.
-    DELETE FROM transfer_absences a WHERE a.transaction_id IN (SELECT d.transaction_id FROM recovery_doubts d
+    DELETE FROM transfer_absences a WHERE a.transfer_id IN (SELECT d.transfer_id FROM recovery_doubts d
         WHERE d.recovery_id = p_recovery);
     UPDATE jobs j SET state = 'queued', due_at = p_now, finished_at = NULL, lease_owner = NULL, lease_until = NULL
     WHERE j.kind = 'submit_transfer' AND j.state <> 'running'
-      AND j.key IN (SELECT d.transaction_id::text FROM recovery_doubts d WHERE d.recovery_id = p_recovery);
+      AND j.key IN (SELECT d.transfer_id::text FROM recovery_doubts d WHERE d.recovery_id = p_recovery);
 END $$;
 
 -- Begins, or answers the one that is open, which then reaches back to the earlier of both moments. Records its act by
@@ -102,8 +102,8 @@ DECLARE
     v_nulls text[];
 BEGIN
     UPDATE recovery_doubts d SET cleared_at = p_now, finding = 'found'
-    WHERE d.transaction_id = ANY (p_ids) AND d.cleared_at IS NULL;
-    SELECT array_agg(t.id ORDER BY t.id) INTO v_ids FROM transactions t
+    WHERE d.transfer_id = ANY (p_ids) AND d.cleared_at IS NULL;
+    SELECT array_agg(t.id ORDER BY t.id) INTO v_ids FROM transfers t
     WHERE t.id = ANY (p_ids) AND t.state = 'accepted';
     IF v_ids IS NULL THEN RETURN; END IF;
     v_nulls := array_fill(NULL::text, ARRAY[cardinality(v_ids)]);
@@ -112,12 +112,12 @@ BEGIN
     INSERT INTO provider_calls (reference, attempt, operation, started_at, deadline_at, ended_at, outcome,
         correlation_id)
     SELECT t.reference, 1, 'create_transfer', p_now, p_now, p_now, 'forgotten', t.correlation_id
-    FROM transactions t WHERE t.id = ANY (v_ids);
+    FROM transfers t WHERE t.id = ANY (v_ids);
 END $$;
 
 -- A payment that we were about to send to a bank and that the provider made to the recipient's account: its beneficiary
 -- was gone when it was sent, and it was switched to a book transfer. The same switch again.
-CREATE OR REPLACE FUNCTION follow_switch(p_transactions uuid[], p_destinations text[], p_now timestamptz DEFAULT NULL)
+CREATE OR REPLACE FUNCTION follow_switch(p_transfers uuid[], p_destinations text[], p_now timestamptz DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -125,40 +125,40 @@ DECLARE
     v_ids uuid[];
 BEGIN
     IF NOT recovery_is_open() THEN RETURN; END IF;
-    PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;
-    SELECT array_agg(t.id ORDER BY t.id) INTO v_ids FROM unnest(p_transactions, p_destinations) AS x(id, destination)
-    JOIN transactions t ON t.id = x.id JOIN users u ON u.id = t.recipient_id AND u.provider_account = x.destination
+    PERFORM 1 FROM transfers t WHERE t.id = ANY (p_transfers) ORDER BY t.id FOR NO KEY UPDATE;
+    SELECT array_agg(t.id ORDER BY t.id) INTO v_ids FROM unnest(p_transfers, p_destinations) AS x(id, destination)
+    JOIN transfers t ON t.id = x.id JOIN users u ON u.id = t.recipient_id AND u.provider_account = x.destination
     WHERE t.state = 'accepted' AND t.route = 'external';
     IF v_ids IS NULL THEN RETURN; END IF;
     PERFORM 1 FROM balances b
-    WHERE b.account_id IN (SELECT t.debit_account FROM transactions t WHERE t.id = ANY (v_ids))
+    WHERE b.account_id IN (SELECT t.debit_account FROM transfers t WHERE t.id = ANY (v_ids))
     ORDER BY b.account_id FOR NO KEY UPDATE;
     PERFORM 1 FROM receiving_counters c
-    WHERE c.user_id IN (SELECT t.recipient_id FROM transactions t WHERE t.id = ANY (v_ids))
+    WHERE c.user_id IN (SELECT t.recipient_id FROM transfers t WHERE t.id = ANY (v_ids))
     ORDER BY c.user_id FOR NO KEY UPDATE;
     v_now := coalesce(p_now, transfa_now());
     PERFORM switch_to_book(x.id, 'recovery', v_now) FROM unnest(v_ids) AS x(id);
 END $$;
 
 -- The provider has none under these references. Two minutes of that, and they were never sent.
-CREATE OR REPLACE FUNCTION note_absent(p_transactions uuid[], p_now timestamptz DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION note_absent(p_transfers uuid[], p_now timestamptz DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
 BEGIN
-    PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;
+    PERFORM 1 FROM transfers t WHERE t.id = ANY (p_transfers) ORDER BY t.id FOR NO KEY UPDATE;
     v_now := coalesce(p_now, transfa_now());
     UPDATE recovery_doubts d SET absent_since = coalesce(d.absent_since, v_now),
         cleared_at = CASE WHEN d.absent_since <= v_now - recovery_patience() THEN v_now END,
         finding = CASE WHEN d.absent_since <= v_now - recovery_patience() THEN 'absent' END
-    WHERE d.transaction_id = ANY (p_transactions) AND d.cleared_at IS NULL;
+    WHERE d.transfer_id = ANY (p_transfers) AND d.cleared_at IS NULL;
 END $$;
 
 -- Those of the transfers that must be asked about; the others wait for the end.
-CREATE OR REPLACE FUNCTION doubtful(p_transactions uuid[]) RETURNS SETOF uuid
+CREATE OR REPLACE FUNCTION doubtful(p_transfers uuid[]) RETURNS SETOF uuid
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT t.id FROM recovery_doubts d JOIN transactions t ON t.id = d.transaction_id
-    WHERE d.transaction_id = ANY (p_transactions) AND d.cleared_at IS NULL
+    SELECT t.id FROM recovery_doubts d JOIN transfers t ON t.id = d.transfer_id
+    WHERE d.transfer_id = ANY (p_transfers) AND d.cleared_at IS NULL
       AND t.state IN ('accepted', 'submitted', 'unknown')
 $$;
 
@@ -176,12 +176,12 @@ DECLARE
     v_blocked boolean;
     s users;
     r users;
-    t transactions;
+    t transfers;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_provider, 6101));
     SELECT x.id INTO v_recovery FROM recoveries x WHERE x.ended_at IS NULL;
     IF v_recovery IS NULL THEN RETURN 'no_recovery'; END IF;
-    IF EXISTS (SELECT 1 FROM transactions x WHERE x.reference = p_reference)
+    IF EXISTS (SELECT 1 FROM transfers x WHERE x.reference = p_reference)
        OR EXISTS (SELECT 1 FROM forgotten_transfers f WHERE f.provider_id = p_provider) THEN RETURN 'known'; END IF;
 
     SELECT * INTO s FROM users x WHERE x.provider_account = p_source;
@@ -198,13 +198,13 @@ BEGIN
     v_now := coalesce(p_now, transfa_now());
     t.ended_at := v_now;
 
-    INSERT INTO transactions SELECT t.*;
-    INSERT INTO transaction_events (transaction_id, step, state, actor, evidence, happened_at)
+    INSERT INTO transfers SELECT t.*;
+    INSERT INTO transfer_steps (transfer_id, step, state, actor, evidence, happened_at)
     VALUES (t.id, 1, t.state, 'recovery', 'provider:' || p_provider, v_now);
     INSERT INTO forgotten_transfers VALUES (p_provider, v_recovery, t.id, p_reference, p_source, p_destination,
         p_counterparty, p_amount, p_status, p_made_at, v_now);
     IF s.id IS NOT NULL THEN
-        INSERT INTO holds (transaction_id, account_id, amount, state)
+        INSERT INTO holds (transfer_id, account_id, amount, state)
         VALUES (t.id, t.debit_account, t.amount, CASE t.state WHEN 'failed' THEN 'released' ELSE 'posted' END);
         INSERT INTO provider_calls (reference, attempt, operation, started_at, deadline_at, ended_at, outcome)
         VALUES (t.reference, 1, 'create_transfer', p_made_at, p_made_at, v_now, 'forgotten');
@@ -234,11 +234,11 @@ END $$;
 -- of it later finds it. Of the account of drops nobody knows which drop the money was of: it is owed to us.
 CREATE OR REPLACE FUNCTION forgotten_transfer(s users, r users, p_provider text, p_reference text, p_source text,
     p_destination text, p_counterparty text, p_amount bigint, p_status text, p_made_at timestamptz, p_id uuid,
-    p_pool text) RETURNS transactions LANGUAGE plpgsql AS $$
+    p_pool text) RETURNS transfers LANGUAGE plpgsql AS $$
 DECLARE
-    t transactions;
+    t transfers;
 BEGIN
-    t.id := CASE WHEN EXISTS (SELECT 1 FROM transactions x WHERE x.id = p_id) THEN new_event_id(p_made_at)
+    t.id := CASE WHEN EXISTS (SELECT 1 FROM transfers x WHERE x.id = p_id) THEN new_event_id(p_made_at)
         ELSE p_id END;
     t.reference := p_reference;
     t.state := CASE p_status WHEN 'failed' THEN 'failed' ELSE 'completed' END;
@@ -310,7 +310,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT r.planned_at IS NULL,
         (SELECT count(*) FROM recovery_accounts a WHERE a.recovery_id = r.id AND a.accepted_at IS NULL
             AND (a.differences IS DISTINCT FROM 0 OR a.looked_at < r.begun_at + recovery_patience())),
-        (SELECT count(*) FROM recovery_doubts d JOIN transactions t ON t.id = d.transaction_id
+        (SELECT count(*) FROM recovery_doubts d JOIN transfers t ON t.id = d.transfer_id
          WHERE d.recovery_id = r.id AND d.cleared_at IS NULL AND t.state IN ('accepted', 'submitted', 'unknown'))
     FROM recoveries r WHERE r.id = p_recovery
 $$;

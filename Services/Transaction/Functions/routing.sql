@@ -59,7 +59,7 @@ DECLARE
     v_count integer;
 BEGIN
     WITH newest AS MATERIALIZED (
-        SELECT t.beneficiary_id, t.state, t.submitted_at, t.ended_at, t.failure_reason FROM transactions t
+        SELECT t.beneficiary_id, t.state, t.submitted_at, t.ended_at, t.failure_reason FROM transfers t
         WHERE t.route = 'external' AND t.id >= first_id(v_now - interval '30 minutes')
         ORDER BY t.id DESC LIMIT p_limit
     ),
@@ -115,13 +115,13 @@ $$;
 CREATE OR REPLACE FUNCTION switch_to_book(p_id uuid, p_actor text, p_now timestamptz)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    t transactions;
+    t transfers;
     f record;
     v_total bigint;
     v_fee bigint;
     v_duty bigint;
 BEGIN
-    SELECT * INTO STRICT t FROM transactions x WHERE x.id = p_id;
+    SELECT * INTO STRICT t FROM transfers x WHERE x.id = p_id;
     SELECT r.*, b.posted + c.incoming AS total INTO f
     FROM recipient_facts(p_now) r
     JOIN balances b ON b.account_id = r.wallet_id
@@ -135,17 +135,17 @@ BEGIN
     FROM fee_for(t.type, 'internal', t.amount, t.created_at) x;
     v_total := t.amount + v_fee + v_duty;
     IF v_total < t.amount + t.fee + t.duty THEN
-        UPDATE holds SET amount = v_total WHERE transaction_id = p_id;
+        UPDATE holds SET amount = v_total WHERE transfer_id = p_id;
         UPDATE balances SET held = held - (t.amount + t.fee + t.duty - v_total) WHERE account_id = t.debit_account;
     END IF;
     IF f.maximum_balance IS NOT NULL THEN
         UPDATE receiving_counters SET incoming = incoming + t.amount WHERE user_id = t.recipient_id;
     END IF;
-    UPDATE transactions SET route = 'internal', route_reason = 'beneficiary_gone', credit_account = f.wallet_id,
+    UPDATE transfers SET route = 'internal', route_reason = 'beneficiary_gone', credit_account = f.wallet_id,
         destination = f.provider_account, beneficiary_id = NULL, slot_month = NULL, fee = v_fee, duty = v_duty,
         incoming_counted = f.maximum_balance IS NOT NULL, steps = steps + 1
     WHERE id = p_id;
-    INSERT INTO transaction_events (transaction_id, step, state, actor, evidence, happened_at)
+    INSERT INTO transfer_steps (transfer_id, step, state, actor, evidence, happened_at)
     VALUES (p_id, t.steps + 1, 'accepted', p_actor, 'beneficiary gone: switched to a book transfer', p_now);
     RETURN NULL;
 END $$;

@@ -1,40 +1,40 @@
 -- How transfers end: completed, failed or reversed, by what is known from outside.
 
-CREATE OR REPLACE FUNCTION settle_payments(p_transactions uuid[], p_outcomes text[], p_reasons text[],
+CREATE OR REPLACE FUNCTION settle_payments(p_transfers uuid[], p_outcomes text[], p_reasons text[],
     p_evidence text[], p_provider_ids text[], p_events uuid[], p_causations uuid[], p_actor text,
     p_now timestamptz DEFAULT NULL)
-RETURNS TABLE (ord integer, transaction_id uuid, result text)
+RETURNS TABLE (ord integer, transfer_id uuid, result text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_now timestamptz;
     v_rounds bigint;
-    v_results text[] := array_fill(''::text, ARRAY[cardinality(p_transactions)]);
+    v_results text[] := array_fill(''::text, ARRAY[cardinality(p_transfers)]);
     r record;
 BEGIN
     IF EXISTS (SELECT 1 FROM unnest(p_outcomes, p_evidence) AS x(outcome, evidence)
                WHERE x.outcome NOT IN ('completed', 'failed', 'reversed', 'unknown', 'open')
                   OR x.outcome IN ('completed', 'failed', 'reversed') AND coalesce(x.evidence, '') = '') THEN
-        RAISE EXCEPTION 'an outcome is not known, or has no evidence' USING ERRCODE = 'check_violation';
+        RAISE EXCEPTION 'outcome_unproven' USING ERRCODE = 'check_violation';
     END IF;
 
-    PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;
+    PERFORM 1 FROM transfers t WHERE t.id = ANY (p_transfers) ORDER BY t.id FOR NO KEY UPDATE;
 
     -- Learnt from the answer to our order, also when that decides nothing yet: messages that follow name only this id.
-    UPDATE transactions t SET provider_id = x.provider_id
-    FROM unnest(p_transactions, p_provider_ids) AS x(id, provider_id)
+    UPDATE transfers t SET provider_id = x.provider_id
+    FROM unnest(p_transfers, p_provider_ids) AS x(id, provider_id)
     WHERE t.id = x.id AND t.provider_id IS NULL AND x.provider_id IS NOT NULL;
 
     IF recovery_is_open() THEN
-        PERFORM adopt_transfers(ARRAY(SELECT x.id FROM unnest(p_transactions, p_outcomes) AS x(id, outcome)
+        PERFORM adopt_transfers(ARRAY(SELECT x.id FROM unnest(p_transfers, p_outcomes) AS x(id, outcome)
             WHERE x.outcome <> 'unknown'), coalesce(p_now, transfa_now()));
     END IF;
-    PERFORM divert_to_suspense(p_transactions, p_outcomes);
-    PERFORM lock_transfer_parties(p_transactions, p_outcomes);
+    PERFORM divert_to_suspense(p_transfers, p_outcomes);
+    PERFORM lock_transfer_parties(p_transfers, p_outcomes);
     v_now := coalesce(p_now, transfa_now());
 
-    SELECT max(c.n) INTO v_rounds FROM (SELECT count(*) AS n FROM unnest(p_transactions) AS x(id) GROUP BY x.id) c;
+    SELECT max(c.n) INTO v_rounds FROM (SELECT count(*) AS n FROM unnest(p_transfers) AS x(id) GROUP BY x.id) c;
     FOR v_round IN 1 .. coalesce(v_rounds, 0) LOOP
         FOR r IN
             SELECT settlement_move(t.state, x.outcome) AS move, t.state,
@@ -44,10 +44,10 @@ BEGIN
                 array_agg(x.event_id ORDER BY x.ord) AS events, array_agg(x.outcome ORDER BY x.ord) AS outcomes
             FROM (
                 SELECT y.*, row_number() OVER (PARTITION BY y.id ORDER BY y.ord) AS nth
-                FROM unnest(p_transactions, p_outcomes, p_reasons, p_evidence, p_provider_ids, p_events, p_causations)
+                FROM unnest(p_transfers, p_outcomes, p_reasons, p_evidence, p_provider_ids, p_events, p_causations)
                      WITH ORDINALITY AS y(id, outcome, reason, evidence, provider_id, event_id, cause, ord)
             ) x
-            LEFT JOIN transactions t ON t.id = x.id
+            LEFT JOIN transfers t ON t.id = x.id
             WHERE x.nth = v_round
             GROUP BY 1, 2
             ORDER BY 1, 2
@@ -59,19 +59,19 @@ BEGIN
     END LOOP;
 
     RETURN QUERY SELECT x.ord::integer, x.id, x.result
-    FROM unnest(p_transactions, v_results) WITH ORDINALITY AS x(id, result, ord) ORDER BY x.ord;
+    FROM unnest(p_transfers, v_results) WITH ORDINALITY AS x(id, result, ord) ORDER BY x.ord;
 END $$;
 
 -- Locks what the outcomes of these transfers change, each kind sorted and in a statement of its own. The transfers are
 -- locked.
-CREATE OR REPLACE FUNCTION lock_transfer_parties(p_transactions uuid[], p_outcomes text[]) RETURNS void
+CREATE OR REPLACE FUNCTION lock_transfer_parties(p_transfers uuid[], p_outcomes text[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM 1 FROM balances b
     WHERE b.account_id IN (
         SELECT a.account
-        FROM unnest(p_transactions, p_outcomes) AS x(id, outcome)
-        JOIN transactions t ON t.id = x.id
+        FROM unnest(p_transfers, p_outcomes) AS x(id, outcome)
+        JOIN transfers t ON t.id = x.id
         CROSS JOIN LATERAL (VALUES (t.debit_account), (t.credit_account),
             (CASE WHEN t.fee > 0 THEN system_account('fees', t.id) END),
             (CASE WHEN t.duty > 0 THEN system_account('stamp_duty', t.id) END),
@@ -83,18 +83,18 @@ BEGIN
     -- Both parties: whoever changes what is in a wallet holds the row that guards the wallet's ceiling.
     PERFORM 1 FROM receiving_counters c
     WHERE c.user_id IN (
-        SELECT p.party FROM unnest(p_transactions, p_outcomes) AS x(id, outcome)
-        JOIN transactions t ON t.id = x.id
+        SELECT p.party FROM unnest(p_transfers, p_outcomes) AS x(id, outcome)
+        JOIN transfers t ON t.id = x.id
         CROSS JOIN LATERAL (VALUES (t.recipient_id), (t.sender_id)) AS p(party)
         WHERE x.outcome IN ('completed', 'failed', 'reversed') AND t.state IN ('submitted', 'unknown', 'completed'))
     ORDER BY c.user_id FOR NO KEY UPDATE;
 
     -- Drops and requests that follow these transfers.
     PERFORM 1 FROM money_drops d
-    WHERE d.id IN (SELECT t.parent_id FROM transactions t WHERE t.id = ANY (p_transactions))
+    WHERE d.id IN (SELECT t.parent_id FROM transfers t WHERE t.id = ANY (p_transfers))
     ORDER BY d.id FOR NO KEY UPDATE;
     PERFORM 1 FROM payment_requests q
-    WHERE q.id IN (SELECT t.payment_request_id FROM transactions t WHERE t.id = ANY (p_transactions))
+    WHERE q.id IN (SELECT t.payment_request_id FROM transfers t WHERE t.id = ANY (p_transfers))
     ORDER BY q.id FOR NO KEY UPDATE;
 END $$;
 
@@ -117,11 +117,11 @@ BEGIN
         PERFORM advance(p_ids, p_move, p_actor, p_causes, p_evidence, v_nulls, p_provider_ids, v_nulls::uuid[],
             p_now);
         IF p_move = 'submitted' THEN                     -- the provider knows it: earlier absences mean nothing
-            DELETE FROM transfer_absences a WHERE a.transaction_id = ANY (p_ids);
+            DELETE FROM transfer_absences a WHERE a.transfer_id = ANY (p_ids);
         END IF;
     ELSIF p_move = 'break' THEN
-        INSERT INTO breaks (transaction_id, kind, detail, opened_at)
-        SELECT x.id, 'provider_says_' || x.outcome, 'we say ' || p_state || '; evidence: ' || x.evidence, p_now
+        INSERT INTO breaks (transfer_id, kind, state, evidence, opened_at)
+        SELECT x.id, 'provider_says_' || x.outcome, p_state, x.evidence, p_now
         FROM unnest(p_ids, p_outcomes, p_evidence) AS x(id, outcome, evidence)
         ON CONFLICT DO NOTHING;
     END IF;
@@ -151,16 +151,16 @@ END $$;
 CREATE OR REPLACE FUNCTION follow_transfers(p_ids uuid[], p_state text, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    t transactions;
+    t transfers;
 BEGIN
     FOR t IN
-        SELECT x.* FROM transactions x WHERE x.id = ANY (p_ids) AND x.parent_id IS NOT NULL ORDER BY x.parent_id, x.id
+        SELECT x.* FROM transfers x WHERE x.id = ANY (p_ids) AND x.parent_id IS NOT NULL ORDER BY x.parent_id, x.id
     LOOP
         PERFORM 1 FROM money_drops d WHERE d.id = t.parent_id FOR NO KEY UPDATE;
         PERFORM follow_drop(t, p_state, p_now);
     END LOOP;
     FOR t IN
-        SELECT x.* FROM transactions x WHERE x.id = ANY (p_ids) AND x.payment_request_id IS NOT NULL
+        SELECT x.* FROM transfers x WHERE x.id = ANY (p_ids) AND x.payment_request_id IS NOT NULL
         ORDER BY x.payment_request_id, x.id
     LOOP
         PERFORM follow_request(t, p_state, p_now);

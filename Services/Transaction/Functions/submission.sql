@@ -7,9 +7,9 @@
 -- restricted meanwhile. settle_payments() applies what is known from outside. `unknown` ends only by evidence, never by
 -- age. Everything may be repeated: what has been done answers 'ended' or 'ignored' and changes nothing.
 --
--- Lock order here as everywhere: transactions, balances, receiving_counters, each sorted and in a statement of its own.
+-- Lock order here as everywhere: transfers, balances, receiving_counters, each sorted and in a statement of its own.
 
-CREATE OR REPLACE FUNCTION step_for(t transactions, p_id uuid, p_ord integer, p_verdict text, p_attempt integer,
+CREATE OR REPLACE FUNCTION step_for(t transfers, p_id uuid, p_ord integer, p_verdict text, p_attempt integer,
     p_not_before timestamptz) RETURNS SETOF submission_step LANGUAGE sql STABLE AS $$
     SELECT p_ord, p_id, p_verdict, CASE (t).route WHEN 'external' THEN 'NIPTransfer' ELSE 'BookTransfer' END,
         (t).reference, p_attempt, (t).source_account, (t).destination, (t).amount, 'NGN', (t).description,
@@ -17,7 +17,7 @@ CREATE OR REPLACE FUNCTION step_for(t transactions, p_id uuid, p_ord integer, p_
 $$;
 
 -- A refund is not held back by what holds back other money: it was the creator's all along.
-CREATE OR REPLACE FUNCTION submission_refusal(t transactions, p_now timestamptz) RETURNS text
+CREATE OR REPLACE FUNCTION submission_refusal(t transfers, p_now timestamptz) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN CASE
@@ -42,7 +42,7 @@ END $$;
 
 -- Commits that provider calls are about to be made. See submission_step for what comes back: for 'send', commit and
 -- call the provider; for 'query', ask by reference first.
-CREATE OR REPLACE FUNCTION begin_submission(p_transactions uuid[], p_actor text,
+CREATE OR REPLACE FUNCTION begin_submission(p_transfers uuid[], p_actor text,
     p_call_deadline interval DEFAULT '10 seconds', p_now timestamptz DEFAULT NULL) RETURNS SETOF submission_step
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
@@ -57,12 +57,12 @@ DECLARE
     v_nulls text[];
 BEGIN
     PERFORM hold_recovery(false);
-    PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;
+    PERFORM 1 FROM transfers t WHERE t.id = ANY (p_transfers) ORDER BY t.id FOR NO KEY UPDATE;
     v_now := coalesce(p_now, transfa_now());
 
     FOR r IN
         SELECT t.id, t.type, submission_refusal(t, v_now) AS refusal
-        FROM transactions t WHERE t.id = ANY (p_transactions) AND t.state = 'accepted' ORDER BY t.id
+        FROM transfers t WHERE t.id = ANY (p_transfers) AND t.state = 'accepted' ORDER BY t.id
     LOOP
         IF r.refusal IS NULL THEN v_send := v_send || r.id;
         ELSIF r.refusal = 'stale' THEN v_stale := v_stale || r.id;
@@ -82,15 +82,15 @@ BEGIN
             v_now);
         INSERT INTO provider_calls (reference, attempt, operation, started_at, deadline_at, correlation_id)
         SELECT t.reference, 1, 'create_transfer', v_now, v_now + p_call_deadline, t.correlation_id
-        FROM transactions t WHERE t.id = ANY (v_send);
+        FROM transfers t WHERE t.id = ANY (v_send);
     END IF;
 
     RETURN QUERY
     SELECT s.* FROM (
         SELECT x.id, x.ord, row_number() OVER (PARTITION BY x.id ORDER BY x.ord) AS nth
-        FROM unnest(p_transactions) WITH ORDINALITY AS x(id, ord)
+        FROM unnest(p_transfers) WITH ORDINALITY AS x(id, ord)
     ) x
-    LEFT JOIN transactions t ON t.id = x.id
+    LEFT JOIN transfers t ON t.id = x.id
     CROSS JOIN LATERAL step_for(t, x.id, x.ord::integer,
         CASE WHEN t.id IS NULL THEN 'missing'
              WHEN x.id = ANY (v_send) AND x.nth = 1 THEN 'send'
@@ -115,10 +115,10 @@ BEGIN
     switched := '{}';
     failed := p_fail;
     PERFORM 1 FROM balances b
-    WHERE b.account_id IN (SELECT t.debit_account FROM transactions t WHERE t.id = ANY (p_switch || p_fail))
+    WHERE b.account_id IN (SELECT t.debit_account FROM transfers t WHERE t.id = ANY (p_switch || p_fail))
     ORDER BY b.account_id FOR NO KEY UPDATE;
     PERFORM 1 FROM receiving_counters c
-    WHERE c.user_id IN (SELECT t.recipient_id FROM transactions t WHERE t.id = ANY (p_switch || p_fail))
+    WHERE c.user_id IN (SELECT t.recipient_id FROM transfers t WHERE t.id = ANY (p_switch || p_fail))
     ORDER BY c.user_id FOR NO KEY UPDATE;
     FOR r IN SELECT x.id, switch_to_book(x.id, p_actor, p_now) AS refusal FROM unnest(p_switch) AS x(id) LOOP
         IF r.refusal IS NULL THEN switched := switched || r.id;
@@ -138,7 +138,7 @@ DECLARE
     v_ends constant boolean := p_state IN ('completed', 'failed', 'reversed');
 BEGIN
     WITH moved AS (
-        UPDATE transactions t SET
+        UPDATE transfers t SET
             state = p_state, steps = t.steps + 1, sequence = t.sequence + v_ends::integer,
             provider_id = coalesce(x.provider_id, t.provider_id),
             failure_reason = CASE WHEN v_ends THEN x.reason ELSE t.failure_reason END,
@@ -149,7 +149,7 @@ BEGIN
         WHERE t.id = x.id
         RETURNING t.id, t.steps, x.cause, x.evidence
     )
-    INSERT INTO transaction_events (transaction_id, step, state, actor, cause, evidence, happened_at)
+    INSERT INTO transfer_steps (transfer_id, step, state, actor, cause, evidence, happened_at)
     SELECT m.id, m.steps, p_state, p_actor, m.cause, m.evidence, p_now FROM moved m;
 
     CASE p_state
@@ -163,24 +163,24 @@ END $$;
 
 -- The provider does not know the reference. That counts only when it was seen twice, two minutes apart, and both times
 -- later than two minutes after the last call could still have arrived.
-CREATE OR REPLACE FUNCTION record_absence(p_transactions uuid[], p_now timestamptz DEFAULT NULL)
-RETURNS TABLE (transaction_id uuid, verdict text, not_before timestamptz)
+CREATE OR REPLACE FUNCTION record_absence(p_transfers uuid[], p_now timestamptz DEFAULT NULL)
+RETURNS TABLE (transfer_id uuid, verdict text, not_before timestamptz)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
     v_now timestamptz;
 BEGIN
-    PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;
+    PERFORM 1 FROM transfers t WHERE t.id = ANY (p_transfers) ORDER BY t.id FOR NO KEY UPDATE;
     v_now := coalesce(p_now, transfa_now());
 
-    INSERT INTO transfer_absences AS a (transaction_id, attempt, first_seen_at, last_seen_at)
+    INSERT INTO transfer_absences AS a (transfer_id, attempt, first_seen_at, last_seen_at)
     SELECT t.id, c.attempt, v_now, v_now
-    FROM transactions t
+    FROM transfers t
     JOIN LATERAL (SELECT * FROM provider_calls p WHERE p.reference = t.reference
         ORDER BY p.attempt DESC LIMIT 1) c ON true
-    WHERE t.id = ANY (p_transactions) AND t.state IN ('submitted', 'unknown')
+    WHERE t.id = ANY (p_transfers) AND t.state IN ('submitted', 'unknown')
       AND v_now >= c.deadline_at + interval '2 minutes'
-    ON CONFLICT (transaction_id, attempt) DO UPDATE SET last_seen_at = excluded.last_seen_at;
+    ON CONFLICT (transfer_id, attempt) DO UPDATE SET last_seen_at = excluded.last_seen_at;
 
     RETURN QUERY
     SELECT x.id,
@@ -188,20 +188,20 @@ BEGIN
              WHEN t.state NOT IN ('submitted', 'unknown') THEN 'ended'
              WHEN may_resend(t) <= v_now THEN 'resend' ELSE 'wait' END,
         may_resend(t)
-    FROM unnest(p_transactions) WITH ORDINALITY AS x(id, ord) LEFT JOIN transactions t ON t.id = x.id ORDER BY x.ord;
+    FROM unnest(p_transfers) WITH ORDINALITY AS x(id, ord) LEFT JOIN transfers t ON t.id = x.id ORDER BY x.ord;
 END $$;
 
 -- When the same order may be sent again at the earliest; in the past only if the absence has been seen often enough.
-CREATE OR REPLACE FUNCTION may_resend(t transactions) RETURNS timestamptz LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION may_resend(t transfers) RETURNS timestamptz LANGUAGE sql STABLE AS $$
     SELECT CASE
         WHEN a.first_seen_at IS NULL THEN c.deadline_at + interval '2 minutes'
         WHEN a.last_seen_at - a.first_seen_at >= interval '2 minutes' THEN a.last_seen_at
         ELSE a.first_seen_at + interval '2 minutes' END
-    FROM provider_calls c LEFT JOIN transfer_absences a ON a.transaction_id = (t).id AND a.attempt = c.attempt
+    FROM provider_calls c LEFT JOIN transfer_absences a ON a.transfer_id = (t).id AND a.attempt = c.attempt
     WHERE c.reference = (t).reference ORDER BY c.attempt DESC LIMIT 1
 $$;
 
-CREATE OR REPLACE FUNCTION begin_resend(p_transactions uuid[], p_actor text,
+CREATE OR REPLACE FUNCTION begin_resend(p_transfers uuid[], p_actor text,
     p_call_deadline interval DEFAULT '10 seconds', p_now timestamptz DEFAULT NULL) RETURNS SETOF submission_step
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -209,26 +209,26 @@ DECLARE
     v_send uuid[];
 BEGIN
     PERFORM hold_recovery(false);
-    PERFORM 1 FROM transactions t WHERE t.id = ANY (p_transactions) ORDER BY t.id FOR NO KEY UPDATE;
+    PERFORM 1 FROM transfers t WHERE t.id = ANY (p_transfers) ORDER BY t.id FOR NO KEY UPDATE;
     v_now := coalesce(p_now, transfa_now());
 
     WITH calls AS (
         INSERT INTO provider_calls (reference, attempt, operation, started_at, deadline_at, correlation_id)
         SELECT t.reference, a.attempt + 1, 'create_transfer', v_now, v_now + p_call_deadline, t.correlation_id
-        FROM transactions t JOIN transfer_absences a ON a.transaction_id = t.id
-        WHERE t.id = ANY (p_transactions) AND t.state IN ('submitted', 'unknown')
+        FROM transfers t JOIN transfer_absences a ON a.transfer_id = t.id
+        WHERE t.id = ANY (p_transfers) AND t.state IN ('submitted', 'unknown')
           AND a.attempt = (SELECT max(c.attempt) FROM provider_calls c WHERE c.reference = t.reference)
           AND a.last_seen_at - a.first_seen_at >= interval '2 minutes' AND NOT recovery_is_open()
         RETURNING reference
     )
-    SELECT array_agg(t.id) INTO v_send FROM calls JOIN transactions t USING (reference);
+    SELECT array_agg(t.id) INTO v_send FROM calls JOIN transfers t USING (reference);
 
     RETURN QUERY
     SELECT s.* FROM (
         SELECT x.id, x.ord, row_number() OVER (PARTITION BY x.id ORDER BY x.ord) AS nth
-        FROM unnest(p_transactions) WITH ORDINALITY AS x(id, ord)
+        FROM unnest(p_transfers) WITH ORDINALITY AS x(id, ord)
     ) x
-    LEFT JOIN transactions t ON t.id = x.id
+    LEFT JOIN transfers t ON t.id = x.id
     CROSS JOIN LATERAL step_for(t, x.id, x.ord::integer,
         CASE WHEN t.id IS NULL THEN 'missing'
              WHEN t.state NOT IN ('submitted', 'unknown') THEN 'ended'

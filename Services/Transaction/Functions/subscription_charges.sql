@@ -13,7 +13,7 @@ BEGIN
     IF c.attempt >= p_attempt THEN RETURN 'known'; END IF;
 
     -- A later attempt at what is paid is answered so again, and moves nothing.
-    IF c.transaction_id IS NULL THEN
+    IF c.transfer_id IS NULL THEN
         IF recovery_is_open() OR NOT read_model_is_fresh(p_now)
            OR EXISTS (SELECT 1 FROM parked_keys k WHERE k.subject = p_user::text) THEN
             RETURN 'stale';
@@ -27,21 +27,21 @@ BEGIN
                 THEN 'insufficient_funds' END;
         IF v_reason IS NULL THEN
             PERFORM post_charge(p_id, p_reference, u, p_amount, p_correlation, p_traceparent, p_now);
-            c.transaction_id := p_id;
+            c.transfer_id := p_id;
         END IF;
     END IF;
 
-    INSERT INTO subscription_charges AS x (reference, user_id, attempt, reason, transaction_id, sequence, decided_at)
-    VALUES (p_reference, p_user, p_attempt, v_reason, c.transaction_id, 1, p_now)
+    INSERT INTO subscription_charges AS x (reference, user_id, attempt, reason, transfer_id, sequence, decided_at)
+    VALUES (p_reference, p_user, p_attempt, v_reason, c.transfer_id, 1, p_now)
     ON CONFLICT (reference) DO UPDATE SET attempt = excluded.attempt, reason = excluded.reason,
-        transaction_id = excluded.transaction_id, sequence = x.sequence + 1, decided_at = excluded.decided_at
+        transfer_id = excluded.transfer_id, sequence = x.sequence + 1, decided_at = excluded.decided_at
     RETURNING * INTO c;
     v_answer := CASE WHEN v_reason IS NULL THEN 'paid' ELSE 'refused' END;
     PERFORM publish_charge(v_answer, c, p_amount, p_correlation, p_traceparent, p_now);
     RETURN v_answer;
 END $$;
 
--- Attempts in their order, each by itself. p_ids: new UUIDv7 transaction ids.
+-- Attempts in their order, each by itself. p_ids: new UUIDv7 transfer ids.
 CREATE OR REPLACE FUNCTION charge_subscriptions(p_ids uuid[], p_references text[], p_attempts integer[], p_users uuid[],
     p_amounts bigint[], p_correlations uuid[], p_traceparents text[], p_now timestamptz DEFAULT NULL)
 RETURNS TABLE (ord integer, result text)

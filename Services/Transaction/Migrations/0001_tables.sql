@@ -1,11 +1,11 @@
 -- The tables of transaction. What its functions are, and who may call them, is in Functions.
 --
 -- Money is whole kobo. A transfer holds its money at acceptance and moves it at completion, so a refused or failed
--- payment leaves no entry behind. Every transaction's entries sum to zero; an account's entries are numbered 1..n and
+-- payment leaves no entry behind. Every transfer's entries sum to zero; an account's entries are numbered 1..n and
 -- carry the running balance. Only the functions write here; nobody updates or deletes an entry.
 --
 -- Locks are taken in ONE global order, each step sorted by its key, in a statement of its own:
---     transactions  ->  balances  ->  receiving_counters  ->  money_drops  ->  drop_slots  ->  payment_requests
+--     transfers  ->  balances  ->  receiving_counters  ->  money_drops  ->  drop_slots  ->  payment_requests
 -- A sender's balances row is the mutex of everything that sender owns (funds, spending, keys, nonces, devices' first
 -- day, charges). A recipient's receiving_counters row is the mutex of its free slots, of the ceiling of its wallet and
 -- of how many requests it has open. A claim locks one slot and no drop; whoever locks several slots holds their drop.
@@ -37,15 +37,15 @@ CREATE TABLE balances (
 ) WITH (fillfactor = 70);
 CREATE INDEX balances_blocked ON balances (account_id) WHERE debits_blocked;
 
-CREATE TABLE transactions (
+CREATE TABLE transfers (
     id                  uuid PRIMARY KEY,                -- UUIDv7 from the caller: inserts at the right edge
     reference           text COLLATE "C" NOT NULL UNIQUE,    -- also the provider's reference and idempotency key
     type                text COLLATE "C" NOT NULL CHECK (type IN ('p2p', 'self_transfer', 'money_drop', 'drop_claim',
                         'drop_refund', 'subscription_charge', 'inbound')),
     state               text COLLATE "C" NOT NULL
                         CHECK (state IN ('accepted', 'submitted', 'unknown', 'completed', 'failed', 'reversed')),
-    sequence            bigint NOT NULL,                 -- of the last event with this transaction as subject
-    steps               smallint NOT NULL DEFAULT 1,     -- rows in transaction_events
+    sequence            bigint NOT NULL,                 -- of the last event with this transfer as subject
+    steps               smallint NOT NULL DEFAULT 1,     -- rows in transfer_steps
     sender_id           uuid,
     recipient_id        uuid,
     recipient_username  text COLLATE "C",
@@ -84,38 +84,38 @@ CREATE TABLE transactions (
     ended_at            timestamptz,
     CHECK ((idempotency_key IS NULL) = (request_key IS NULL) AND (api_route IS NULL) = (request_key IS NULL))
 ) WITH (fillfactor = 80);
-CREATE INDEX transactions_sent ON transactions (sender_id, id DESC);
-CREATE INDEX transactions_received ON transactions (recipient_id, id DESC);
+CREATE INDEX transfers_sent ON transfers (sender_id, id DESC);
+CREATE INDEX transfers_received ON transfers (recipient_id, id DESC);
 -- The provider's messages name its own id and not always our reference.
-CREATE INDEX transactions_provider ON transactions (provider_id) WHERE provider_id IS NOT NULL;
-CREATE INDEX transactions_parent ON transactions (parent_id, id DESC) WHERE parent_id IS NOT NULL;
-CREATE INDEX transactions_payment_request ON transactions (payment_request_id) WHERE payment_request_id IS NOT NULL;
+CREATE INDEX transfers_provider ON transfers (provider_id) WHERE provider_id IS NOT NULL;
+CREATE INDEX transfers_parent ON transfers (parent_id, id DESC) WHERE parent_id IS NOT NULL;
+CREATE INDEX transfers_payment_request ON transfers (payment_request_id) WHERE payment_request_id IS NOT NULL;
 -- Without the state, so that a payment that ends changes no index.
-CREATE INDEX transactions_pair ON transactions (pair_of(sender_id, recipient_id)) WHERE type = 'p2p';
+CREATE INDEX transfers_pair ON transfers (pair_of(sender_id, recipient_id)) WHERE type = 'p2p';
 -- Transfers of the account that holds drops: it belongs to no user, by whom others are found.
-CREATE INDEX transactions_of_pools ON transactions (id) WHERE type IN ('money_drop', 'drop_claim', 'drop_refund');
-CREATE INDEX transactions_in_suspense ON transactions (id) WHERE route_reason = 'suspense';
+CREATE INDEX transfers_of_pools ON transfers (id) WHERE type IN ('money_drop', 'drop_claim', 'drop_refund');
+CREATE INDEX transfers_in_suspense ON transfers (id) WHERE route_reason = 'suspense';
 -- Newest first, without reading what goes to wallets.
-CREATE INDEX transactions_to_banks ON transactions (id DESC) WHERE route = 'external';
+CREATE INDEX transfers_to_banks ON transfers (id DESC) WHERE route = 'external';
 
--- What happened to a transaction, who caused it and on what evidence. Append only.
-CREATE TABLE transaction_events (
-    transaction_id  uuid NOT NULL,
+-- What happened to a transfer, who caused it and on what evidence. Append only.
+CREATE TABLE transfer_steps (
+    transfer_id     uuid NOT NULL,
     step            smallint NOT NULL,
     state           text COLLATE "C" NOT NULL,
     actor           text NOT NULL,
     cause           uuid,                                -- the event that led to it
     evidence        text,
     happened_at     timestamptz NOT NULL,
-    PRIMARY KEY (transaction_id, step)
+    PRIMARY KEY (transfer_id, step)
 );
 -- Operators list transfers by their state. An index on the state itself would make each step of each transfer dearer;
 -- in the history only what seldom happens has one.
-CREATE INDEX transaction_events_seldom ON transaction_events (state, happened_at)
+CREATE INDEX transfer_steps_seldom ON transfer_steps (state, happened_at)
     WHERE state IN ('unknown', 'failed', 'reversed');
 
 CREATE TABLE holds (
-    transaction_id  uuid PRIMARY KEY,
+    transfer_id     uuid PRIMARY KEY,
     account_id      bigint NOT NULL,
     amount          bigint NOT NULL CHECK (amount > 0),  -- amount, fee and duty together
     state           text COLLATE "C" NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'posted', 'released'))
@@ -129,11 +129,11 @@ CREATE TABLE entries (
     balance_after   bigint NOT NULL,
     leg             text COLLATE "C" NOT NULL CHECK (leg IN
                     ('amount', 'fee', 'duty', 'reversal', 'reversed_fee', 'reversed_duty', 'receivable')),
-    transaction_id  uuid NOT NULL,
+    transfer_id     uuid NOT NULL,
     posted_at       timestamptz NOT NULL,
     PRIMARY KEY (account_id, sequence)
 );
-CREATE INDEX entries_transaction ON entries (transaction_id);
+CREATE INDEX entries_transfer ON entries (transfer_id);
 
 -- An approval works once, also when it was refused.
 CREATE TABLE approval_nonces (
@@ -154,47 +154,48 @@ CREATE TABLE inbound_payments (
     amount              bigint NOT NULL CHECK (amount > 0),
     reference           text COLLATE "C",
     disposition         text COLLATE "C" NOT NULL CHECK (disposition IN ('credited', 'suspense', 'matched')),
-    transaction_id      uuid NOT NULL,
+    transfer_id         uuid NOT NULL,
     received_at         timestamptz NOT NULL
 );
 CREATE INDEX inbound_payments_account ON inbound_payments (provider_account, received_at);
 
 -- What begin_submission() and begin_resend() say of each transfer of a batch.
 CREATE TYPE submission_step AS (
-    ord integer, transaction_id uuid, verdict text, kind text, reference text, attempt integer, source_account text,
+    ord integer, transfer_id uuid, verdict text, kind text, reference text, attempt integer, source_account text,
     destination text, amount bigint, currency text, description text, must_query_first boolean, not_before timestamptz,
     reason text, sender_id uuid, correlation_id uuid, traceparent text
 );
 
 -- A provider that says "not found" about a transfer of ours. See record_absence().
 CREATE TABLE transfer_absences (
-    transaction_id  uuid NOT NULL,
+    transfer_id     uuid NOT NULL,
     attempt         integer NOT NULL,
     first_seen_at   timestamptz NOT NULL,
     last_seen_at    timestamptz NOT NULL,
-    PRIMARY KEY (transaction_id, attempt)
+    PRIMARY KEY (transfer_id, attempt)
 );
 
 -- The session of a NIP transfer, as soon as the provider has told it: receipts show by which id the banks find it.
 CREATE TABLE provider_sessions (
-    transaction_id  uuid PRIMARY KEY,
+    transfer_id     uuid PRIMARY KEY,
     session_id      text COLLATE "C" NOT NULL
 );
 
 -- Contradictions between the provider and us. People close them; no code flips a state because of one.
 CREATE TABLE breaks (
     id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    transaction_id  uuid,
+    transfer_id     uuid,
     kind            text COLLATE "C" NOT NULL,
-    detail          text NOT NULL,
+    state           text COLLATE "C" NOT NULL,           -- ours, as it was then
+    evidence        text,                                -- theirs, where they sent some
     opened_at       timestamptz NOT NULL,
     closed_at       timestamptz,
     closed_by       text,
     resolution      text
 );
-CREATE UNIQUE INDEX breaks_open ON breaks (transaction_id, kind) WHERE closed_at IS NULL;
+CREATE UNIQUE INDEX breaks_open ON breaks (transfer_id, kind) WHERE closed_at IS NULL;
 
--- System accounts: sixteen sub-accounts of each kind, chosen by the transaction's random last byte, so that none of
+-- System accounts: sixteen sub-accounts of each kind, chosen by the transfer's random last byte, so that none of
 -- them is a hot row. See system_account().
 INSERT INTO ledger_accounts (id, kind, created_at)
 SELECT k.base + sub, k.kind, transfa_now()
@@ -207,9 +208,9 @@ INSERT INTO balances (account_id, checked) SELECT id, false FROM ledger_accounts
 -- Nobody rewrites history, not even the owner.
 CREATE TRIGGER entries_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON entries
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
-CREATE TRIGGER transaction_events_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON transaction_events
+CREATE TRIGGER transfer_steps_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON transfer_steps
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
-CREATE TRIGGER transactions_are_kept BEFORE DELETE OR TRUNCATE ON transactions
+CREATE TRIGGER transfers_are_kept BEFORE DELETE OR TRUNCATE ON transfers
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
 
 -- What the service knows about people --------------------------------------------------------------------------------
@@ -439,7 +440,7 @@ CREATE TABLE money_drops (
     creator_id          uuid NOT NULL,
     pool_id             bigint NOT NULL UNIQUE,          -- ledger account
     pool_account        text COLLATE "C" NOT NULL,       -- the provider's account that holds the money
-    funding_id          uuid NOT NULL UNIQUE,            -- transaction: creator to pool
+    funding_id          uuid NOT NULL UNIQUE,            -- transfer: creator to pool
     amount_per_claim    bigint NOT NULL CHECK (amount_per_claim > 0),
     slots               integer NOT NULL CHECK (slots BETWEEN 1 AND 1000),
     title               text,                            -- sealed
@@ -467,15 +468,15 @@ CREATE TABLE drop_slots (
     state               text COLLATE "C" NOT NULL DEFAULT 'open'
                         CHECK (state IN ('open', 'claimed', 'paid', 'closed', 'refunding', 'refunded', 'void')),
     claimant_id         uuid,
-    transaction_id      uuid,                            -- the claim, or the refund
+    transfer_id         uuid,                            -- the claim, or the refund
     claimed_at          timestamptz,
     PRIMARY KEY (drop_id, position),
     CHECK ((claimant_id IS NOT NULL) = (state IN ('claimed', 'paid'))),
-    CHECK ((transaction_id IS NOT NULL) = (state IN ('claimed', 'paid', 'refunding', 'refunded')))
+    CHECK ((transfer_id IS NOT NULL) = (state IN ('claimed', 'paid', 'refunding', 'refunded')))
 ) WITH (fillfactor = 70);
 CREATE UNIQUE INDEX drop_slots_person ON drop_slots (drop_id, claimant_id) WHERE claimant_id IS NOT NULL;
-CREATE INDEX drop_slots_claimant ON drop_slots (claimant_id, transaction_id DESC) WHERE claimant_id IS NOT NULL;
-CREATE INDEX drop_slots_transaction ON drop_slots (transaction_id) WHERE transaction_id IS NOT NULL;
+CREATE INDEX drop_slots_claimant ON drop_slots (claimant_id, transfer_id DESC) WHERE claimant_id IS NOT NULL;
+CREATE INDEX drop_slots_transfer ON drop_slots (transfer_id) WHERE transfer_id IS NOT NULL;
 CREATE INDEX drop_slots_open ON drop_slots (drop_id, position) WHERE state = 'open';
 CREATE INDEX drop_slots_closed ON drop_slots (drop_id) WHERE state = 'closed';
 
@@ -504,7 +505,7 @@ CREATE TABLE payment_requests (
     link                text NOT NULL,
     state               text COLLATE "C" NOT NULL DEFAULT 'open'
                         CHECK (state IN ('open', 'processing', 'fulfilled', 'declined', 'cancelled', 'expired')),
-    transaction_id      uuid,                            -- the payment that is under way, or has fulfilled it
+    transfer_id         uuid,                            -- the payment that is under way, or has fulfilled it
     sequence            bigint NOT NULL DEFAULT 0,
     expires_at          timestamptz NOT NULL,
     created_at          timestamptz NOT NULL,
@@ -515,7 +516,7 @@ CREATE TABLE payment_requests (
     multiple            boolean NOT NULL DEFAULT false,  -- whoever has the link may pay it, as often as they like
     paid_count          bigint NOT NULL DEFAULT 0 CHECK (paid_count >= 0),
     paid_total          bigint NOT NULL DEFAULT 0 CHECK (paid_total >= 0),
-    CHECK ((transaction_id IS NOT NULL) = (state IN ('processing', 'fulfilled'))),
+    CHECK ((transfer_id IS NOT NULL) = (state IN ('processing', 'fulfilled'))),
     CHECK (NOT multiple OR payer_id IS NULL AND state NOT IN ('processing', 'fulfilled', 'declined'))
 ) WITH (fillfactor = 80);
 CREATE INDEX payment_requests_owner ON payment_requests (owner_id, position DESC);
@@ -547,7 +548,7 @@ CREATE INDEX request_images_user ON request_images (user_id);
 -- The price of a plan: from a wallet to revenue, in our own books alone.
 --
 -- A charge is named by its person and the day on which the period begins, `sub-<user>-<yyyymmdd>`; that is the
--- reference of its transaction too, and references are unique, so nobody pays twice for a period whatever is repeated.
+-- reference of its transfer too, and references are unique, so nobody pays twice for a period whatever is repeated.
 -- A refused charge may be tried again by the next attempt.
 
 CREATE TABLE subscription_charges (
@@ -555,20 +556,20 @@ CREATE TABLE subscription_charges (
     user_id         uuid NOT NULL,
     attempt         integer NOT NULL CHECK (attempt > 0),    -- the last one that was answered
     reason          text COLLATE "C",                        -- why it was refused
-    transaction_id  uuid,                                    -- what paid it
+    transfer_id     uuid,                                    -- what paid it
     sequence        bigint NOT NULL,                         -- of the last event with this charge as subject
     decided_at      timestamptz NOT NULL,
     CHECK (reference ~ ('^sub-' || user_id || '-\d{8}$')),
-    CHECK ((reason IS NULL) = (transaction_id IS NOT NULL))
+    CHECK ((reason IS NULL) = (transfer_id IS NOT NULL))
 );
 
 -- What people decide -------------------------------------------------------------------------------------------------
 
 -- Money in suspense goes into the wallet or back to where it came from when two operators say so: one proposes with a
--- reason, another approves. Posted once, as a transaction of its own whose parent is the one that put it there.
+-- reason, another approves. Posted once, as a transfer of its own whose parent is the one that put it there.
 CREATE TABLE suspense_releases (
     id              uuid PRIMARY KEY,
-    transaction_id  uuid NOT NULL,                       -- what put the money in suspense
+    transfer_id     uuid NOT NULL,                       -- what put the money in suspense
     disposition     text COLLATE "C" NOT NULL CHECK (disposition IN ('credit', 'return')),
     reason          text NOT NULL CHECK (reason <> ''),
     state           text COLLATE "C" NOT NULL DEFAULT 'proposed' CHECK (state IN ('proposed', 'approved', 'rejected')),
@@ -579,14 +580,14 @@ CREATE TABLE suspense_releases (
     CHECK (decided_by <> proposed_by),
     CHECK ((state = 'proposed') = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL))
 );
-CREATE UNIQUE INDEX suspense_releases_once ON suspense_releases (transaction_id) WHERE state <> 'rejected';
+CREATE UNIQUE INDEX suspense_releases_once ON suspense_releases (transfer_id) WHERE state <> 'rejected';
 
 -- Operators end transfers that are `unknown`, and book reversals that the provider made without telling, when two
 -- agree. Until then nothing moves, and evidence that comes first wins: what was proposed is looked at again when it is
 -- approved, with the transfer locked.
 CREATE TABLE transfer_proposals (
     id              uuid PRIMARY KEY,
-    transaction_id  uuid NOT NULL,
+    transfer_id     uuid NOT NULL,
     outcome         text COLLATE "C" NOT NULL CHECK (outcome IN ('completed', 'failed', 'reversed')),
     reason          text NOT NULL CHECK (reason <> ''),
     state           text COLLATE "C" NOT NULL DEFAULT 'open'
@@ -599,17 +600,17 @@ CREATE TABLE transfer_proposals (
     CHECK (state <> 'approved' OR decided_by IS NOT NULL AND decided_by <> proposed_by),
     CHECK ((state = 'open') = (decided_at IS NULL))
 );
-CREATE UNIQUE INDEX transfer_proposals_open ON transfer_proposals (transaction_id) WHERE state = 'open';
-CREATE INDEX transfer_proposals_transaction ON transfer_proposals (transaction_id, id);
+CREATE UNIQUE INDEX transfer_proposals_open ON transfer_proposals (transfer_id) WHERE state = 'open';
+CREATE INDEX transfer_proposals_transfer ON transfer_proposals (transfer_id, id);
 
 -- What the provider answered when it was asked about a transfer, in a word, for the operators who have to decide.
 CREATE TABLE provider_answers (
-    transaction_id  uuid NOT NULL,
+    transfer_id     uuid NOT NULL,
     answer          text COLLATE "C" NOT NULL,
     times           integer NOT NULL DEFAULT 1,
     first_seen_at   timestamptz NOT NULL,
     last_seen_at    timestamptz NOT NULL,
-    PRIMARY KEY (transaction_id, answer)
+    PRIMARY KEY (transfer_id, answer)
 ) WITH (fillfactor = 85);
 
 -- A person reports a problem with a transfer and gets an answer within 72 hours: the law's time for giving back what
@@ -620,7 +621,7 @@ CREATE TABLE provider_answers (
 CREATE TABLE disputes (
     id              uuid PRIMARY KEY,
     position        bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-    transaction_id  uuid NOT NULL REFERENCES transactions (id),
+    transfer_id     uuid NOT NULL REFERENCES transfers (id),
     user_id         uuid NOT NULL,                       -- who reports it
     reason          text COLLATE "C" NOT NULL CHECK (reason IN ('unauthorised', 'not_received', 'wrong_amount',
                     'wrong_recipient', 'charged_twice', 'other')),
@@ -635,8 +636,8 @@ CREATE TABLE disputes (
     CHECK ((answer IS NULL) = (answered_at IS NULL) AND (state <> 'answered' OR answer IS NOT NULL)),
     CHECK ((state = 'closed') = (closed_at IS NOT NULL) AND (closed_at IS NULL) = (outcome IS NULL))
 );
-CREATE UNIQUE INDEX disputes_once ON disputes (transaction_id, user_id) WHERE state <> 'closed';
-CREATE INDEX disputes_of_user ON disputes (user_id, transaction_id, position);
+CREATE UNIQUE INDEX disputes_once ON disputes (transfer_id, user_id) WHERE state <> 'closed';
+CREATE INDEX disputes_of_user ON disputes (user_id, transfer_id, position);
 CREATE INDEX disputes_due ON disputes (due_at, position) WHERE state <> 'closed';
 
 -- What stands out in payments, for people to look at. It is seen after the fact, among the newest transfers, so that no
@@ -758,20 +759,20 @@ CREATE TABLE recovery_accounts (
 -- Transfers that were open at the moment of the backup: each may have been sent since.
 CREATE TABLE recovery_doubts (
     recovery_id     uuid NOT NULL,
-    transaction_id  uuid NOT NULL,
+    transfer_id     uuid NOT NULL,
     absent_since    timestamptz,                         -- the provider has said since then that it has none
     cleared_at      timestamptz,
     finding         text COLLATE "C" CHECK (finding IN ('found', 'absent')),
-    PRIMARY KEY (recovery_id, transaction_id),
+    PRIMARY KEY (recovery_id, transfer_id),
     CHECK ((cleared_at IS NULL) = (finding IS NULL))
 ) WITH (fillfactor = 80);
-CREATE INDEX recovery_doubts_open ON recovery_doubts (transaction_id) WHERE cleared_at IS NULL;
+CREATE INDEX recovery_doubts_open ON recovery_doubts (transfer_id) WHERE cleared_at IS NULL;
 
 -- What the provider did and the ledger had forgotten. Append only.
 CREATE TABLE forgotten_transfers (
     provider_id     text COLLATE "C" PRIMARY KEY,
     recovery_id     uuid NOT NULL,
-    transaction_id  uuid NOT NULL UNIQUE,                -- as it is booked
+    transfer_id     uuid NOT NULL UNIQUE,                -- as it is booked
     reference       text COLLATE "C" NOT NULL,
     source          text COLLATE "C" NOT NULL,           -- the provider's accounts
     destination     text COLLATE "C",
@@ -808,7 +809,7 @@ CREATE VIEW wallets WITH (security_invoker = true) AS
     FROM users u JOIN balances b ON b.account_id = u.wallet_id;
 
 -- Both roles read; the worker writes the read model and closes breaks; configuration belongs to the owner.
-GRANT SELECT ON ledger_accounts, balances, transactions, transaction_events, holds, entries, wallets, provider_sessions,
+GRANT SELECT ON ledger_accounts, balances, transfers, transfer_steps, holds, entries, wallets, provider_sessions,
     users, beneficiaries, devices, source_heartbeats, tier_limits, user_limits, device_caps, beneficiary_caps,
     fee_schedule, spending_counters, receiving_counters, money_drops, drop_slots, payment_requests, request_images,
     disputes, bank_health
@@ -850,9 +851,9 @@ BEGIN
         ('balances', 'account_id = (SELECT u.wallet_id FROM users u WHERE u.id = current_user_id())'),
         ('entries', 'account_id = (SELECT u.wallet_id FROM users u WHERE u.id = current_user_id())'),
         ('holds', 'account_id = (SELECT u.wallet_id FROM users u WHERE u.id = current_user_id())'),
-        ('transactions', 'sender_id = (SELECT current_user_id()) OR recipient_id = (SELECT current_user_id())'),
-        ('transaction_events', 'EXISTS (SELECT 1 FROM transactions x WHERE x.id = transaction_events.transaction_id)'),
-        ('provider_sessions', 'EXISTS (SELECT 1 FROM transactions t WHERE t.id = provider_sessions.transaction_id)'),
+        ('transfers', 'sender_id = (SELECT current_user_id()) OR recipient_id = (SELECT current_user_id())'),
+        ('transfer_steps', 'EXISTS (SELECT 1 FROM transfers x WHERE x.id = transfer_steps.transfer_id)'),
+        ('provider_sessions', 'EXISTS (SELECT 1 FROM transfers t WHERE t.id = provider_sessions.transfer_id)'),
         ('money_drops', 'creator_id = current_user_id()'),
         ('drop_slots', 'claimant_id = current_user_id() OR EXISTS (SELECT 1 FROM money_drops d
             WHERE d.id = drop_slots.drop_id AND d.creator_id = current_user_id())'),

@@ -38,7 +38,7 @@ struct DisputeStore: Sendable {
     func disputes(of transfer: UUID, by user: UserID) async throws -> [Dispute] {
         try await self.client.query(
             """
-            SELECT \(Self.columns) FROM disputes WHERE user_id = \(user.uuid) AND transaction_id = \(transfer)
+            SELECT \(Self.columns) FROM disputes WHERE user_id = \(user.uuid) AND transfer_id = \(transfer)
             ORDER BY position DESC
             """,
             as: user.uuid
@@ -117,7 +117,7 @@ struct DisputeStore: Sendable {
     // MARK: Rows
 
     private static let columns: SQL = """
-        id, transaction_id, user_id, reason, description, state, opened_at, due_at, answer, answered_at,
+        id, transfer_id, user_id, reason, description, state, opened_at, due_at, answer, answered_at,
         outcome, closed_at
         """
 

@@ -94,7 +94,7 @@ struct HistoryStore: Sendable {
 
     func transfer(_ id: UUID, for user: UserID) async throws -> TransferRow? {
         try await self.client.query(
-            "SELECT \(Self.columns) FROM transactions AS t WHERE id = \(id)",
+            "SELECT \(Self.columns) FROM transfers AS t WHERE id = \(id)",
             as: user.uuid
         ).first.map(Self.decode)
     }
@@ -140,7 +140,7 @@ struct HistoryStore: Sendable {
                         AND (\(filter.type)::text IS NULL OR x.type = \(filter.type))
                         AND (\(filter.state)::text IS NULL OR x.shown = \(filter.state))
                     ORDER BY x.id DESC LIMIT \(Int64(limit + 1))
-                ) m JOIN transactions t USING (id)
+                ) m JOIN transfers t USING (id)
             ) p ON true ORDER BY p.id DESC
             """,
             as: user.uuid
@@ -153,7 +153,7 @@ struct HistoryStore: Sendable {
     /// The newest `limit` transfers of one side, whatever their type and state.
     private static func side(_ party: StaticString, _ user: UserID, _ filter: HistoryFilter, _ limit: Int) -> SQL {
         """
-        (SELECT * FROM transactions
+        (SELECT * FROM transfers
         WHERE \(unsafe: "\(party)") = \(user.uuid) AND id < \(filter.before) AND id >= \(filter.from)
             AND (type <> 'inbound' OR parent_id IS NULL)
         ORDER BY id DESC LIMIT \(Int64(limit))) s

@@ -26,7 +26,7 @@ struct LedgerUpkeep: Sendable {
         try await transaction.stage(
             """
             SELECT count(*) FROM begin_submission(ARRAY(
-                SELECT t.id FROM jobs j JOIN transactions t ON t.id = j.key::uuid
+                SELECT t.id FROM jobs j JOIN transfers t ON t.id = j.key::uuid
                 WHERE j.kind = \(TransactionJob.submit.rawValue) AND j.state = 'queued' AND t.state = 'accepted'
                     AND t.created_at < transfa_now() - interval '24 hours'
                 ORDER BY t.id LIMIT \(Self.unsent)), 'age')

@@ -30,7 +30,7 @@ struct MoneyDropStore: Sendable {
     ) async throws -> Claimed {
         let rows = try await transaction.query(
             """
-            SELECT outcome, transaction_id, amount, created_at FROM claim_money_drop(\(transaction.makeID()),
+            SELECT outcome, transfer_id, amount, created_at FROM claim_money_drop(\(transaction.makeID()),
                 \(user.uuid), \(drop), \(passwordHash), \(transaction.makeID()), \(transaction.cause.correlationID),
                 \(transaction.cause.traceparent))
             """
@@ -80,7 +80,7 @@ struct MoneyDropStore: Sendable {
         CASE WHEN d.state = 'open' AND d.expires_at <= transfa_now() THEN 'ended' ELSE d.state END,
         CASE WHEN d.state = 'open' AND d.expires_at <= transfa_now() THEN 'expired' ELSE d.end_reason END,
         d.password_hash IS NOT NULL, d.link, d.expires_at, d.created_at, s.open, s.taken, s.refunded, m.state,
-        m.transaction_id
+        m.transfer_id
         FROM money_drops d
         CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE x.state = 'open' AND d.state = 'open'
                 AND d.expires_at > transfa_now()) AS open,
@@ -110,8 +110,8 @@ struct MoneyDropStore: Sendable {
     func claimed(by user: UserID, before transaction: UUID, limit: Int) async throws -> [MoneyDrop] {
         try await self.workers.query(
             """
-            SELECT \(Self.columns(for: user)) WHERE m.claimant_id = \(user.uuid) AND m.transaction_id < \(transaction)
-            ORDER BY m.transaction_id DESC LIMIT \(Int64(limit))
+            SELECT \(Self.columns(for: user)) WHERE m.claimant_id = \(user.uuid) AND m.transfer_id < \(transaction)
+            ORDER BY m.transfer_id DESC LIMIT \(Int64(limit))
             """
         ).map(Self.decode)
     }

@@ -33,7 +33,7 @@ struct OpenTransferStore: Sendable {
                 extract(epoch FROM transfa_now() - min(t.created_at))::float8
             FROM open o
             CROSS JOIN LATERAL (
-                SELECT x.state, x.route, x.created_at, x.amount + x.fee + x.duty AS amount FROM transactions x
+                SELECT x.state, x.route, x.created_at, x.amount + x.fee + x.duty AS amount FROM transfers x
                 WHERE x.id = o.id OFFSET 0) t
             WHERE t.state = ANY (\(Self.states))
             GROUP BY t.state, t.route

@@ -100,7 +100,7 @@ struct OrderStore: Sendable {
     func stored(_ user: UserID, route: String, key: String) async throws -> (hash: [UInt8], answer: OrderAnswer)? {
         let rows = try await self.client.query(
             """
-            SELECT request_hash, code, type, transaction_id, route, amount, fee, duty, placed_at, recipient_username,
+            SELECT request_hash, code, type, transfer_id, route, amount, fee, duty, placed_at, recipient_username,
                 beneficiary_id, money_drop_id, amount_per_claim, slots, password_required, expires_at, link
             FROM stored_order(\(user.uuid), \(route), \(key))
             """
@@ -114,7 +114,7 @@ struct OrderStore: Sendable {
 
     private static func receipt(_ row: PostgresRow) throws -> OrderReceipt {
         OrderReceipt(
-            transaction: try row.decode(column: "transaction_id"),
+            transaction: try row.decode(column: "transfer_id"),
             route: try row.decode(column: "route"),
             amount: try row.decode(column: "amount"),
             fee: try row.decode(column: "fee"),

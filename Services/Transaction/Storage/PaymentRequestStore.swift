@@ -77,7 +77,7 @@ struct PaymentRequestStore: Sendable {
     private static let columns = SQL(
         unsafe: """
             id, position, owner_id, payer_id, amount, description, link, reference, image_key,
-            CASE WHEN state = 'open' AND expires_at <= transfa_now() THEN 'expired' ELSE state END, transaction_id,
+            CASE WHEN state = 'open' AND expires_at <= transfa_now() THEN 'expired' ELSE state END, transfer_id,
             expires_at, created_at, multiple, paid_count, paid_total
             """
     )

@@ -10,8 +10,8 @@ struct ReceiptStore: Sendable {
     func details(of transfer: UUID, for user: UserID) async throws -> (reference: String, session: String?)? {
         try await self.client.query(
             """
-            SELECT t.reference, s.session_id FROM transactions t
-            LEFT JOIN provider_sessions s ON s.transaction_id = t.id WHERE t.id = \(transfer)
+            SELECT t.reference, s.session_id FROM transfers t
+            LEFT JOIN provider_sessions s ON s.transfer_id = t.id WHERE t.id = \(transfer)
             """,
             as: user.uuid
         ).first.map { row in

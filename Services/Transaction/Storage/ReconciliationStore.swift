@@ -83,14 +83,14 @@ struct ReconciliationStore: Sendable {
             SELECT DISTINCT reference, provider_id, state, amount, coalesce(source_account = \(account.name), false),
                 created_at
             FROM (
-                SELECT * FROM transactions WHERE sender_id = \(account.user) AND id >= \(since.firstID)
+                SELECT * FROM transfers WHERE sender_id = \(account.user) AND id >= \(since.firstID)
                 UNION ALL
-                SELECT * FROM transactions WHERE recipient_id = \(account.user) AND id >= \(since.firstID)
+                SELECT * FROM transfers WHERE recipient_id = \(account.user) AND id >= \(since.firstID)
                 UNION ALL
-                SELECT * FROM transactions WHERE \(account.user)::uuid IS NULL AND id >= \(since.firstID)
+                SELECT * FROM transfers WHERE \(account.user)::uuid IS NULL AND id >= \(since.firstID)
                     AND type IN ('money_drop', 'drop_claim', 'drop_refund')
                 UNION ALL
-                SELECT * FROM transactions WHERE reference = ANY (\(references))
+                SELECT * FROM transfers WHERE reference = ANY (\(references))
             ) AS t
             WHERE (type <> 'inbound' OR source_account IS NOT NULL) AND (source_account = \(account.name)
                 OR route = 'internal' AND destination = \(account.name))

@@ -138,14 +138,14 @@ struct RecoveryStore: Sendable {
         try await self.client.query(
             """
             SELECT coalesce(json_agg(json_strip_nulls(json_build_object('provider_id', f.provider_id,
-                'transaction_id', f.transaction_id, 'reference', f.reference, 'source', f.source,
+                'transaction_id', f.transfer_id, 'reference', f.reference, 'source', f.source,
                 'destination', f.destination, 'counterparty', f.counterparty, 'amount', f.amount, 'status', f.status,
                 'made_at', f.made_at, 'found_at', f.found_at, 'type', t.type, 'state', t.state,
                 'route_reason', t.route_reason, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id))
                 ORDER BY f.made_at, f.provider_id), '[]')::text
             FROM (SELECT * FROM forgotten_transfers WHERE recovery_id = \(id)
                 ORDER BY made_at, provider_id LIMIT \(Int64(limit))) f
-            JOIN transactions t ON t.id = f.transaction_id
+            JOIN transfers t ON t.id = f.transfer_id
             """
         ).first?.decode(String.self) ?? "[]"
     }

@@ -50,8 +50,8 @@ struct StatementStore: Sendable {
             """
             SELECT e.sequence, e.posted_at, e.leg, t.type,
                 CASE WHEN t.sender_id = \(user.uuid) THEN t.recipient_id ELSE t.sender_id END,
-                t.reference, e.transaction_id, e.amount, e.balance_after
-            FROM entries e JOIN transactions t ON t.id = e.transaction_id
+                t.reference, e.transfer_id, e.amount, e.balance_after
+            FROM entries e JOIN transfers t ON t.id = e.transfer_id
             WHERE e.account_id = \(statement.account) AND e.sequence > \(max(sequence, statement.before))
                 AND e.sequence <= \(statement.last)
             ORDER BY e.sequence LIMIT \(Int64(limit))

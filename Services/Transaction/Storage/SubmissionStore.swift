@@ -38,7 +38,7 @@ struct SubmissionStore: Sendable {
         return try await Set(
             transaction.query(
                 """
-                SELECT t.id FROM transactions t
+                SELECT t.id FROM transfers t
                 WHERE t.id = ANY (\(ids)) AND t.state = 'accepted' AND t.created_at > transfa_now() - interval '24 hours'
                     AND EXISTS (SELECT 1 FROM parked_keys k WHERE k.subject IN (t.sender_id::text, t.recipient_id::text))
                 """
@@ -77,7 +77,7 @@ struct SubmissionStore: Sendable {
 
     private static var deadlineText: String { "\(Self.callDeadline.wholeMilliseconds) milliseconds" }
     private static let columns = SQL(
-        unsafe: "transaction_id, verdict, kind, reference, attempt, source_account, destination, amount, not_before"
+        unsafe: "transfer_id, verdict, kind, reference, attempt, source_account, destination, amount, not_before"
     )
 
     private func steps(_ statement: SQL, in transaction: EventTransaction) async throws -> [SubmissionStep] {
@@ -113,7 +113,7 @@ struct SubmissionStore: Sendable {
         _ ids: [UUID],
         in transaction: EventTransaction
     ) async throws -> [(id: UUID, verdict: String, notBefore: Date?)] {
-        try await transaction.query("SELECT transaction_id, verdict, not_before FROM record_absence(\(ids))").map {
+        try await transaction.query("SELECT transfer_id, verdict, not_before FROM record_absence(\(ids))").map {
             row in
             let (id, verdict, notBefore) = try row.decode(UUID.self, String.self, Date?.self)
             return (id, verdict, notBefore)
@@ -152,7 +152,7 @@ struct SubmissionStore: Sendable {
         guard !known.isEmpty else { return }
         try await transaction.stage(
             """
-            INSERT INTO provider_sessions (transaction_id, session_id)
+            INSERT INTO provider_sessions (transfer_id, session_id)
             SELECT x.id, x.session FROM unnest(\(known.map(\.id)), \(known.map(\.verdict.sessionID))::text[])
                 AS x(id, session) ORDER BY x.id
             ON CONFLICT DO NOTHING
@@ -176,10 +176,10 @@ struct SubmissionStore: Sendable {
         guard !said.isEmpty else { return }
         try await transaction.stage(
             """
-            INSERT INTO provider_answers AS a (transaction_id, answer, first_seen_at, last_seen_at)
+            INSERT INTO provider_answers AS a (transfer_id, answer, first_seen_at, last_seen_at)
             SELECT DISTINCT x.id, x.word, \(transaction.now), \(transaction.now)
             FROM unnest(\(said.map(\.id)), \(said.map(\.word))) AS x(id, word) ORDER BY 1, 2
-            ON CONFLICT (transaction_id, answer) DO UPDATE
+            ON CONFLICT (transfer_id, answer) DO UPDATE
             SET times = a.times + 1, last_seen_at = excluded.last_seen_at
             """
         )
@@ -187,7 +187,7 @@ struct SubmissionStore: Sendable {
 
     /// The transfer that the provider knows by its own id; nil when we have not learnt that id.
     func transaction(providerID: String, on database: EventDatabase) async throws -> UUID? {
-        try await database.client.query("SELECT id FROM transactions WHERE provider_id = \(providerID)").first?
+        try await database.client.query("SELECT id FROM transfers WHERE provider_id = \(providerID)").first?
             .decode(UUID.self)
     }
 
@@ -208,7 +208,7 @@ struct SubmissionStore: Sendable {
     ) async throws -> [(transaction: UUID?, result: String)] {
         try await transaction.query(
             """
-            SELECT transaction_id, CASE WHEN result = 'unknown_account' AND user_id IS NOT NULL THEN 'recovering'
+            SELECT transfer_id, CASE WHEN result = 'unknown_account' AND user_id IS NOT NULL THEN 'recovering'
                 ELSE result END FROM credit_inbound(\(payments.map(\.providerPaymentID)),
                 \(payments.map(\.account)), \(payments.map(\.amount)), \(payments.map(\.reference))::text[],
                 \(payments.map { _ in transaction.makeID() }), \(payments.map { "payment:" + $0.providerPaymentID }),

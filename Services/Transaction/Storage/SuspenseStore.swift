@@ -53,8 +53,8 @@ struct SuspenseStore: Sendable {
         let rows = try await self.client.query(
             """
             SELECT t.id, t.type, t.recipient_id, t.amount, t.created_at, r.id, r.disposition, r.reason, r.proposed_by
-            FROM transactions t
-            LEFT JOIN suspense_releases r ON r.transaction_id = t.id AND r.state = 'proposed'
+            FROM transfers t
+            LEFT JOIN suspense_releases r ON r.transfer_id = t.id AND r.state = 'proposed'
             WHERE t.route_reason = 'suspense' AND t.state = 'completed' ORDER BY t.id LIMIT \(Int64(limit))
             """
         )
@@ -145,7 +145,7 @@ struct SuspenseStore: Sendable {
     ) async throws -> String {
         let rows = try await transaction.query(
             """
-            SELECT result, transaction_id, disposition, proposed_by, reason, amount
+            SELECT result, transfer_id, disposition, proposed_by, reason, amount
             FROM decide_release(\(release), \(name), \(approve))
             """
         )

@@ -75,7 +75,7 @@ extension TransferDeskStore {
     ) async throws -> DecisionRefusal? {
         let rows = try await transaction.query(
             """
-            SELECT result, transaction_id, outcome, proposed_by, reason
+            SELECT result, transfer_id, outcome, proposed_by, reason
             FROM approve_outcome(\(proposal), \(name), \(transaction.makeID()))
             """
         )
@@ -104,7 +104,7 @@ extension TransferDeskStore {
     func withdraw(_ proposal: UUID, by order: OperatorOrder, in transaction: EventTransaction) async throws {
         let rows = try await transaction.query(
             """
-            SELECT result, transaction_id, outcome, proposed_by
+            SELECT result, transfer_id, outcome, proposed_by
             FROM withdraw_outcome(\(proposal), \(order.name))
             """
         )

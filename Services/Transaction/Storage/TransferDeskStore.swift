@@ -34,16 +34,16 @@ struct TransferDeskStore: Sendable {
                     SELECT key::uuid FROM jobs WHERE kind = \(TransactionJob.submit.rawValue) AND state = 'running'
                     """, "t.id"
                 )
-            case .unknown: ("SELECT h.transaction_id FROM transaction_events h WHERE h.state = 'unknown'", "t.id")
+            case .unknown: ("SELECT h.transfer_id FROM transfer_steps h WHERE h.state = 'unknown'", "t.id")
             case .completed:
                 (
-                    "SELECT x.id FROM transactions x WHERE x.state = 'completed' ORDER BY x.id DESC LIMIT \(Int64(limit))",
+                    "SELECT x.id FROM transfers x WHERE x.state = 'completed' ORDER BY x.id DESC LIMIT \(Int64(limit))",
                     "t.id DESC"
                 )
             case .failed, .reversed:
                 (
                     """
-                    SELECT h.transaction_id FROM transaction_events h WHERE h.state = \(word)
+                    SELECT h.transfer_id FROM transfer_steps h WHERE h.state = \(word)
                     ORDER BY h.happened_at DESC LIMIT \(Int64(2 * limit))
                     """, "t.id DESC"
                 )
@@ -53,7 +53,7 @@ struct TransferDeskStore: Sendable {
             SELECT coalesce(json_agg(x.entry ORDER BY x.place), '[]')::text FROM (
                 SELECT json_strip_nulls(json_build_object(\(Self.members))) AS entry,
                     row_number() OVER (ORDER BY \(order)) AS place
-                FROM transactions t WHERE t.id IN (\(found)) AND t.state = \(word) ORDER BY \(order) LIMIT \(Int64(limit))
+                FROM transfers t WHERE t.id IN (\(found)) AND t.state = \(word) ORDER BY \(order) LIMIT \(Int64(limit))
             ) x
             """
         ) ?? "[]"
@@ -65,12 +65,12 @@ struct TransferDeskStore: Sendable {
             """
             SELECT json_strip_nulls(json_build_object(\(Self.members),
                 'provider_id', t.provider_id, 'failure_reason', t.failure_reason, 'ended_at', t.ended_at,
-                'session_id', (SELECT s.session_id FROM provider_sessions s WHERE s.transaction_id = t.id),
+                'session_id', (SELECT s.session_id FROM provider_sessions s WHERE s.transfer_id = t.id),
                 'history', \(Self.history), 'calls', \(Self.calls), 'absences', \(Self.absences),
                 'answers', \(Self.answers),
                 'proposals', (SELECT coalesce(json_agg(\(Self.proposal) ORDER BY p.proposed_at DESC, p.id DESC), '[]')
-                    FROM transfer_proposals p WHERE p.transaction_id = t.id)))::text
-            FROM transactions t WHERE t.id = \(id)
+                    FROM transfer_proposals p WHERE p.transfer_id = t.id)))::text
+            FROM transfers t WHERE t.id = \(id)
             """
         )
     }
@@ -94,14 +94,14 @@ struct TransferDeskStore: Sendable {
         'id', t.id, 'type', t.type, 'state', t.state, 'route', t.route, 'route_reason', t.route_reason,
         'amount', t.amount, 'fee', t.fee, 'duty', t.duty, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id,
         'reference', t.reference, 'created_at', t.created_at,
-        'state_since', (SELECT max(h.happened_at) FROM transaction_events h WHERE h.transaction_id = t.id),
+        'state_since', (SELECT max(h.happened_at) FROM transfer_steps h WHERE h.transfer_id = t.id),
         'proposal', (SELECT \(proposal) FROM transfer_proposals p
-            WHERE p.transaction_id = t.id AND p.state = 'open' AND p.expires_at > transfa_now())
+            WHERE p.transfer_id = t.id AND p.state = 'open' AND p.expires_at > transfa_now())
         """
 
     /// A proposal `p`, as JSON.
     static let proposal: SQL = """
-        json_strip_nulls(json_build_object('id', p.id, 'transaction_id', p.transaction_id, 'outcome', p.outcome,
+        json_strip_nulls(json_build_object('id', p.id, 'transaction_id', p.transfer_id, 'outcome', p.outcome,
             'reason', p.reason,
             'state', CASE WHEN p.state = 'open' AND p.expires_at <= transfa_now() THEN 'expired' ELSE p.state END,
             'proposed_by', p.proposed_by, 'proposed_at', p.proposed_at, 'expires_at', p.expires_at,
@@ -111,7 +111,7 @@ struct TransferDeskStore: Sendable {
     private static let history: SQL = """
         (SELECT coalesce(json_agg(json_build_object('step', h.step, 'state', h.state, 'actor', h.actor,
             'evidence', h.evidence, 'happened_at', h.happened_at) ORDER BY h.step), '[]')
-         FROM transaction_events h WHERE h.transaction_id = t.id)
+         FROM transfer_steps h WHERE h.transfer_id = t.id)
         """
 
     private static let calls: SQL = """
@@ -123,12 +123,12 @@ struct TransferDeskStore: Sendable {
     private static let absences: SQL = """
         (SELECT coalesce(json_agg(json_build_object('attempt', a.attempt, 'first_seen_at', a.first_seen_at,
             'last_seen_at', a.last_seen_at) ORDER BY a.attempt), '[]')
-         FROM transfer_absences a WHERE a.transaction_id = t.id)
+         FROM transfer_absences a WHERE a.transfer_id = t.id)
         """
 
     private static let answers: SQL = """
         (SELECT coalesce(json_agg(json_build_object('answer', a.answer, 'times', a.times,
             'first_seen_at', a.first_seen_at, 'last_seen_at', a.last_seen_at) ORDER BY a.last_seen_at), '[]')
-         FROM provider_answers a WHERE a.transaction_id = t.id)
+         FROM provider_answers a WHERE a.transfer_id = t.id)
         """
 }

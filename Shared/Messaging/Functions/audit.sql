@@ -20,7 +20,7 @@ DECLARE
     a audit_log;
 BEGIN
     IF coalesce(p_reason, '') = '' THEN
-        RAISE EXCEPTION 'an act needs a reason' USING ERRCODE = 'check_violation';
+        RAISE EXCEPTION 'reason_missing' USING ERRCODE = 'check_violation';
     END IF;
     SELECT * INTO STRICT h FROM audit_head FOR UPDATE;
     a := ROW(h.number + 1, p_now, p_actor, p_act, p_subject, p_before, p_after, p_request, h.hash, NULL,

@@ -47,7 +47,7 @@ struct ReplayRun: Sendable {
             CrashPoint.reach("before_replay_commit")
             return (answer, records)
         }
-        processor.tell(records)
+        processor.trace(records)
         CrashPoint.reach("after_replay_commit")
         return answer
     }

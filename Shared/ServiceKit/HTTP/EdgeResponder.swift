@@ -136,7 +136,7 @@ struct EdgeResponder: HTTPResponder {
         self.keep(request, response, route: route, context: context, duration: duration)
         // Probes and scrapes come every few seconds and say nothing.
         let isProbe = route.hasPrefix("/health") || route == "/metrics"
-        if !isProbe { self.tell(request, response, route: route, context: context, caller: caller, duration: duration) }
+        if !isProbe { self.trace(request, response, route: route, context: context, caller: caller, duration: duration) }
         let level: Logger.Level = isProbe ? .trace : .info
         guard context.logger.logLevel <= level else { return }
         context.logger.log(
@@ -150,7 +150,7 @@ struct EdgeResponder: HTTPResponder {
         )
     }
 
-    private func tell(
+    private func trace(
         _ request: Request,
         _ response: Response,
         route: String,

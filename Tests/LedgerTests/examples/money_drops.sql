@@ -19,7 +19,7 @@ SELECT * FROM pg_temp.booked();
 
 -- Ann ends it: what is left goes back.
 SELECT end_money_drop(pg_temp.id_of('party'), pg_temp.id_of('ann'), NULL);
-INSERT INTO named SELECT 'refund', t.id FROM transactions t WHERE t.type = 'drop_refund';
+INSERT INTO named SELECT 'refund', t.id FROM transfers t WHERE t.type = 'drop_refund';
 SELECT * FROM pg_temp.submit('refund');
 SELECT pg_temp.settle('refund', 'completed');
 SELECT * FROM pg_temp.booked();

@@ -60,7 +60,7 @@ CREATE FUNCTION pg_temp.booked() RETURNS TABLE (account text, leg text, amount b
         RETURNING *
     )
     SELECT pg_temp.account(e.account_id), e.leg, e.amount FROM fresh f JOIN entries e USING (account_id, sequence)
-    ORDER BY e.posted_at, e.transaction_id, e.leg, e.amount, 1
+    ORDER BY e.posted_at, e.transfer_id, e.leg, e.amount, 1
 $$;
 CREATE FUNCTION pg_temp.wallets() RETURNS TABLE (owner text, posted bigint, held bigint, available bigint)
 LANGUAGE sql AS $$

@@ -20,11 +20,11 @@ SELECT * FROM pg_temp.booked();
 
 -- Two operators release it into the wallet, or give it back to where it came from.
 UPDATE users SET status = 'active' WHERE username = 'bob';
-SELECT p.result FROM transactions t, propose_release(pg_temp.id_of('release'), t.id, 'credit', 'checked', 'grace') p
+SELECT p.result FROM transfers t, propose_release(pg_temp.id_of('release'), t.id, 'credit', 'checked', 'grace') p
 WHERE t.provider_id = 'payment-2';
 SELECT result, amount FROM decide_release(pg_temp.id_of('release'), 'edsger', true);
 SELECT * FROM pg_temp.booked();
-SELECT p.result FROM transactions t, propose_release(pg_temp.id_of('return'), t.id, 'return', 'paid back', 'grace') p
+SELECT p.result FROM transfers t, propose_release(pg_temp.id_of('return'), t.id, 'return', 'paid back', 'grace') p
 WHERE t.provider_id = 'payment-3';
 SELECT result, amount FROM decide_release(pg_temp.id_of('return'), 'edsger', true);
 SELECT * FROM pg_temp.booked();

@@ -172,7 +172,7 @@ extension RunningSuite {
     /// no transfer to somebody, and what goes to their own bank neither.
     fileprivate func forbiddenTransfers(_ world: MatrixWorld) async throws -> [String] {
         let sql = """
-            SELECT id FROM transactions WHERE type <> 'subscription_charge' AND (sender_id = '\(world.frozen.person.id)'
+            SELECT id FROM transfers WHERE type <> 'subscription_charge' AND (sender_id = '\(world.frozen.person.id)'
                 OR sender_id = '\(world.merchant.person.id)' AND type <> 'self_transfer') ORDER BY id
             """
         return try await self.rows("transaction", sql)
@@ -198,7 +198,7 @@ extension RunningSuite {
             try await self.rows("transaction", sql) == ["sender_restricted"]
         }
         let charged =
-            "SELECT count(*) FROM transactions WHERE sender_id = '\(person.id)' AND type = 'subscription_charge'"
+            "SELECT count(*) FROM transfers WHERE sender_id = '\(person.id)' AND type = 'subscription_charge'"
         guard try await self.number(charged) == 0 else { throw TestFailure("a frozen account was charged") }
     }
 }

@@ -94,7 +94,7 @@ extension RunningSuite {
 
     /// The state of a transfer.
     func state(_ transfer: UUID) async throws -> String {
-        try await self.rows("transaction", "SELECT state FROM transactions WHERE id = '\(transfer)'").first ?? "none"
+        try await self.rows("transaction", "SELECT state FROM transfers WHERE id = '\(transfer)'").first ?? "none"
     }
 
     /// Waits until a transfer is in a state.
@@ -109,7 +109,7 @@ extension RunningSuite {
     /// How many transfers of somebody have not ended.
     func openTransfers(of person: Person) async throws -> Int {
         try await self.number(
-            "SELECT count(*) FROM transactions WHERE sender_id = '\(person.id)'"
+            "SELECT count(*) FROM transfers WHERE sender_id = '\(person.id)'"
                 + " AND state NOT IN ('completed', 'failed', 'reversed')"
         )
     }

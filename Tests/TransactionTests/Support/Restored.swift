@@ -110,7 +110,7 @@ struct Restored {
     }
 
     func state(of id: UUID) async throws -> String? {
-        try await self.world.database.psql("SELECT state FROM transactions WHERE id = '\(id.lowercased)'").first
+        try await self.world.database.psql("SELECT state FROM transfers WHERE id = '\(id.lowercased)'").first
     }
 
     func wallet(_ user: UserID) async throws -> Int64? { try await self.world.history.wallet(of: user)?.posted }

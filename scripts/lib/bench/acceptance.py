@@ -20,7 +20,7 @@ def pgbench(people, seconds):
     """Accepted payments per second: every call counts as one, and all must have been accepted."""
     url = settings("databases/transaction.env")["DATABASE_URL"].replace("/transfa_transaction", f"/{REFERENCE}")
     script = pathlib.Path(__file__).parent / "acceptance/pgbench.sql"
-    before = int(psql(REFERENCE, "SELECT count(*) FROM transactions"))
+    before = int(psql(REFERENCE, "SELECT count(*) FROM transfers"))
     psql(REFERENCE, "CHECKPOINT")
     variables = {"people": people, "n": 0, "start": int(time.time() * 1000)}
     command = ["pgbench", "-n", "-M", "prepared", "-c16", "-j2", "-T", str(seconds), "-f", str(script)]
@@ -28,7 +28,7 @@ def pgbench(people, seconds):
         command += ["-D", f"{name}={value}"]
     output = subprocess.run([*command, url], check=True, capture_output=True, text=True).stdout
     calls = int(re.search(r"actually processed: (\d+)", output)[1])
-    accepted = int(psql(REFERENCE, "SELECT count(*) FROM transactions")) - before
+    accepted = int(psql(REFERENCE, "SELECT count(*) FROM transfers")) - before
     if accepted != calls:
         raise SystemExit(f"pgbench made {calls} calls and {accepted} were accepted")
     return float(re.search(r"tps = ([\d.]+)", output)[1])

@@ -56,7 +56,7 @@ check_ledgers() {
             broken=1
         else
             say "$database: every invariant of the ledger holds for $(psql "${url/transfa_transaction/$database}" \
-                -XAtq -c 'SELECT count(*) FROM transactions') transactions"
+                -XAtq -c 'SELECT count(*) FROM transfers') transactions"
         fi
     done
     return "$broken"

@@ -8,7 +8,7 @@ CREATE TEMP TABLE seed_requests AS
 SELECT x.*, pg_temp.random_id(md5('${seed} request ' || x.n)) AS id, x.ms + 604800000 AS expires
 FROM (
     SELECT r.n, r.recipient AS owner, CASE WHEN pg_temp.chance(r.n, 50) < 0.8 THEN r.sender END AS payer, r.amount,
-        r.ms - 3600000 AS ms, r.done AS ended, 'fulfilled' AS state, pg_temp.id_at(r.ms, r.h) AS transaction_id
+        r.ms - 3600000 AS ms, r.done AS ended, 'fulfilled' AS state, pg_temp.id_at(r.ms, r.h) AS transfer_id
     FROM seed_routed r
     WHERE r.type = 'p2p' AND r.state = 'completed'
       AND pg_temp.chance(r.n, 51) < CASE WHEN 1 IN (r.sender, r.recipient) THEN 0.15 ELSE 0.05 END
@@ -38,7 +38,7 @@ CREATE TEMP VIEW seed_words AS
 -- Orders ----------------------------------------------------------------------------------------------------------------
 
 -- step orders
-INSERT INTO transactions (id, reference, type, state, sequence, steps, sender_id, recipient_id, recipient_username,
+INSERT INTO transfers (id, reference, type, state, sequence, steps, sender_id, recipient_id, recipient_username,
     debit_account, credit_account, amount, fee, duty, route, route_reason, source_account, beneficiary_id, destination,
     slot_month, spent_day, spent_month, device_id, description, api_route, idempotency_key, request_key, request_hash,
     payment_request_id, parent_id, correlation_id, provider_id, failure_reason, created_at, submitted_at, ended_at)
@@ -77,15 +77,15 @@ FROM (
 LEFT JOIN seed_people s ON s.rank = x.sender
 LEFT JOIN seed_people r ON r.rank = x.recipient
 LEFT JOIN seed_drops d ON d.n = x.drop_n
-LEFT JOIN seed_requests q ON q.transaction_id = x.id
+LEFT JOIN seed_requests q ON q.transfer_id = x.id
 LEFT JOIN seed_texts w ON w.key = x.id
 ORDER BY x.ms;
-ANALYZE transactions;
+ANALYZE transfers;
 
 -- step history
-INSERT INTO transaction_events (transaction_id, step, state, actor, evidence, happened_at)
+INSERT INTO transfer_steps (transfer_id, step, state, actor, evidence, happened_at)
 SELECT t.id, l.step, l.state, l.actor, l.evidence, l.at
-FROM transactions t CROSS JOIN LATERAL (VALUES
+FROM transfers t CROSS JOIN LATERAL (VALUES
     (1, CASE WHEN t.submitted_at IS NOT NULL THEN 'accepted' ELSE 'completed' END,
         CASE t.type WHEN 'inbound' THEN 'provider' WHEN 'subscription_charge' THEN 'subscription' WHEN 'drop_claim' THEN 'claimant'
             WHEN 'drop_refund' THEN 'scheduler' ELSE 'sender' END,
@@ -97,14 +97,14 @@ FROM transactions t CROSS JOIN LATERAL (VALUES
 ) AS l(step, state, actor, evidence, at)
 WHERE l.state IS NOT NULL;
 
-INSERT INTO holds (transaction_id, account_id, amount, state)
+INSERT INTO holds (transfer_id, account_id, amount, state)
 SELECT t.id, t.debit_account, t.amount + t.fee + t.duty, CASE t.state WHEN 'failed' THEN 'released' ELSE 'posted' END
-FROM transactions t WHERE t.type NOT IN ('inbound', 'drop_claim', 'drop_refund');
+FROM transfers t WHERE t.type NOT IN ('inbound', 'drop_claim', 'drop_refund');
 
 INSERT INTO provider_calls (reference, attempt, operation, started_at, deadline_at, ended_at, outcome, correlation_id)
 SELECT t.reference, 1, 'create_transfer', t.submitted_at, t.submitted_at + interval '10 seconds',
     t.submitted_at + interval '200 milliseconds', 'answered', t.id
-FROM transactions t WHERE t.submitted_at IS NOT NULL;
+FROM transfers t WHERE t.submitted_at IS NOT NULL;
 
 -- The books -------------------------------------------------------------------------------------------------------------
 
@@ -121,24 +121,24 @@ SELECT d.id, p.id, d.pool_id, '${pool}', f.id, d.amount, d.slots, w.sealed, '${l
     f.created_at + CASE WHEN d.claims = d.slots THEN interval '3 hours' ELSE interval '1 day 1 minute' END
 FROM seed_drops d
 JOIN seed_people p ON p.rank = d.creator
-JOIN transactions f ON f.parent_id = d.id AND f.type = 'money_drop'
+JOIN transfers f ON f.parent_id = d.id AND f.type = 'money_drop'
 LEFT JOIN seed_texts w ON w.key = d.id
 ORDER BY d.ms;
 
-INSERT INTO drop_slots (drop_id, position, state, claimant_id, transaction_id, claimed_at)
+INSERT INTO drop_slots (drop_id, position, state, claimant_id, transfer_id, claimed_at)
 SELECT t.parent_id, row_number() OVER (PARTITION BY t.parent_id ORDER BY t.id), 'paid', t.recipient_id, t.id, t.created_at
-FROM transactions t WHERE t.type = 'drop_claim'
+FROM transfers t WHERE t.type = 'drop_claim'
 UNION ALL
 SELECT t.parent_id, d.claims + k, 'refunded', NULL, t.id, NULL
-FROM transactions t JOIN seed_drops d ON d.id = t.parent_id CROSS JOIN LATERAL generate_series(1, d.slots - d.claims) k
+FROM transfers t JOIN seed_drops d ON d.id = t.parent_id CROSS JOIN LATERAL generate_series(1, d.slots - d.claims) k
 WHERE t.type = 'drop_refund';
 
 -- step entries
-INSERT INTO entries (account_id, sequence, amount, balance_after, leg, transaction_id, posted_at)
+INSERT INTO entries (account_id, sequence, amount, balance_after, leg, transfer_id, posted_at)
 SELECT x.account, row_number() OVER running, x.amount, (sum(x.amount) OVER running)::bigint, x.leg, x.id, x.at
 FROM (
     SELECT t.id, l.*
-    FROM (SELECT y.*, y.ended_at - CASE y.state WHEN 'reversed' THEN interval '2 hours' ELSE '0' END AS done FROM transactions y
+    FROM (SELECT y.*, y.ended_at - CASE y.state WHEN 'reversed' THEN interval '2 hours' ELSE '0' END AS done FROM transfers y
           WHERE y.state IN ('completed', 'reversed')) t
     CROSS JOIN LATERAL (VALUES
         (1, t.debit_account, 'amount', -t.amount, t.done), (2, t.credit_account, 'amount', t.amount, t.done),
@@ -155,18 +155,18 @@ UPDATE balances b SET posted = x.total, sequence = x.last
 FROM (SELECT account_id, sum(amount)::bigint AS total, count(*) AS last FROM entries GROUP BY 1) x
 WHERE b.account_id = x.account_id;
 
-INSERT INTO inbound_payments (provider_payment_id, provider_account, user_id, amount, disposition, transaction_id, received_at)
+INSERT INTO inbound_payments (provider_payment_id, provider_account, user_id, amount, disposition, transfer_id, received_at)
 SELECT t.provider_id, t.destination, t.recipient_id, t.amount, 'credited', t.id, t.created_at
-FROM transactions t WHERE t.type = 'inbound';
+FROM transfers t WHERE t.type = 'inbound';
 
-INSERT INTO subscription_charges (reference, user_id, attempt, transaction_id, sequence, decided_at)
-SELECT t.reference, t.sender_id, 1, t.id, 1, t.created_at FROM transactions t WHERE t.type = 'subscription_charge';
+INSERT INTO subscription_charges (reference, user_id, attempt, transfer_id, sequence, decided_at)
+SELECT t.reference, t.sender_id, 1, t.id, 1, t.created_at FROM transfers t WHERE t.type = 'subscription_charge';
 
 -- step requests
-INSERT INTO payment_requests (id, owner_id, payer_id, amount, description, link, reference, state, transaction_id, sequence,
+INSERT INTO payment_requests (id, owner_id, payer_id, amount, description, link, reference, state, transfer_id, sequence,
     expires_at, created_at, ended_at, paid_count, paid_total)
 SELECT q.id, o.id, p.id, q.amount, w.sealed, '${link}/r/' || q.id,
-    CASE WHEN pg_temp.chance(q.n, 63) < 0.2 THEN 'SALE-' || q.n END, q.state, q.transaction_id,
+    CASE WHEN pg_temp.chance(q.n, 63) < 0.2 THEN 'SALE-' || q.n END, q.state, q.transfer_id,
     CASE q.state WHEN 'open' THEN 1 ELSE 2 END, pg_temp.moment(q.expires), pg_temp.moment(q.ms), pg_temp.moment(q.ended),
     (q.state = 'fulfilled')::integer, CASE q.state WHEN 'fulfilled' THEN q.amount ELSE 0 END
 FROM seed_requests q
@@ -179,8 +179,8 @@ UPDATE spending_counters c SET day = x.day, day_total = x.day_total, month = x.m
 FROM (
     SELECT t.sender_id, l.day, month_of(l.day) AS month, coalesce(sum(t.amount) FILTER (WHERE t.spent_day = l.day), 0) AS day_total,
         coalesce(sum(t.amount) FILTER (WHERE t.spent_month = month_of(l.day)), 0) AS month_total
-    FROM transactions t
-    JOIN (SELECT sender_id, max(spent_day) AS day FROM transactions WHERE spent_day IS NOT NULL GROUP BY 1) l USING (sender_id)
+    FROM transfers t
+    JOIN (SELECT sender_id, max(spent_day) AS day FROM transfers WHERE spent_day IS NOT NULL GROUP BY 1) l USING (sender_id)
     WHERE t.spent_day IS NOT NULL AND t.state NOT IN ('failed', 'reversed') GROUP BY 1, 2
 ) x
 WHERE c.user_id = x.sender_id;
@@ -189,10 +189,10 @@ UPDATE receiving_counters c SET month = x.month, slots_used = x.used, event_sequ
 FROM (
     SELECT t.recipient_id, l.month, l.told,
         count(*) FILTER (WHERE t.slot_month = l.month AND t.state NOT IN ('failed', 'reversed')) AS used
-    FROM transactions t
+    FROM transfers t
     JOIN (SELECT recipient_id, max(slot_month) AS month,
               count(*) + count(*) FILTER (WHERE state IN ('failed', 'reversed')) AS told
-          FROM transactions WHERE slot_month IS NOT NULL GROUP BY 1) l USING (recipient_id)
+          FROM transfers WHERE slot_month IS NOT NULL GROUP BY 1) l USING (recipient_id)
     WHERE t.slot_month IS NOT NULL GROUP BY 1, 2, 3
 ) x
 WHERE c.user_id = x.recipient_id;

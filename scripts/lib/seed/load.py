@@ -198,13 +198,13 @@ class Load:
             "CREATE TEMP TABLE seed_told (user_id uuid, category text, kind text, title text, body text, subject text, at timestamptz)")
         self.pipe(told, "notification", "seed_told", "user_id", "category", "kind", "title", "body", "subject", "at")
         self.pipe("SELECT id, sender_id, recipient_id, least(sender_id, recipient_id), greatest(sender_id, recipient_id), id, type, state,"
-                  " route, amount, fee, duty, created_at, ended_at, sequence FROM transactions WHERE type = 'p2p' AND state <> 'failed'"
+                  " route, amount, fee, duty, created_at, ended_at, sequence FROM transfers WHERE type = 'p2p' AND state <> 'failed'"
                   " ORDER BY id", "customer", "transfers", "id", "sender_id", "recipient_id", "low_id", "high_id", "position", "type",
                   "state", "route", "amount", "fee", "duty", "created_at", "ended_at", "transaction_sequence")
-        self.pipe("SELECT provider_id, id, destination, recipient_id, amount, created_at, created_at FROM transactions"
+        self.pipe("SELECT provider_id, id, destination, recipient_id, amount, created_at, created_at FROM transfers"
                   " WHERE type = 'inbound' ORDER BY id", "account", "inbound_payments", "provider_payment_id", "payment_id",
                   "anchor_account_id", "user_id", "amount", "paid_at", "credited_at")
-        self.pipe("SELECT reference, sender_id, 'plus', amount, 1, created_at, 'paid', id, created_at, created_at FROM transactions"
+        self.pipe("SELECT reference, sender_id, 'plus', amount, 1, created_at, 'paid', id, created_at, created_at FROM transfers"
                   " WHERE type = 'subscription_charge'", "subscription", "charges", "reference", "user_id", "plan", "amount", "attempt",
                   "starts_at", "state", "transaction_id", "requested_at", "decided_at")
         self.pipe("SELECT user_id, to_char(month, 'YYYY-MM'), slots_used, event_sequence, transfa_now() FROM receiving_counters"
@@ -236,8 +236,8 @@ class Load:
 
     def facts(self):
         transaction = self.databases["transaction"]
-        count = transaction.execute("SELECT count(*) FROM transactions").fetchone()[0]
-        heavy = transaction.execute("SELECT count(*) FROM transactions WHERE sender_id = %(id)s OR recipient_id = %(id)s",
+        count = transaction.execute("SELECT count(*) FROM transfers").fetchone()[0]
+        heavy = transaction.execute("SELECT count(*) FROM transfers WHERE sender_id = %(id)s OR recipient_id = %(id)s",
                                     {"id": self.people[0].id}).fetchone()[0]
         print(f"{count:,} transactions of {len(self.people):,} people in {time.monotonic() - self.say.started:.0f} s; the heaviest,"
               f" {self.people[0].username} ({self.people[0].subject}), takes part in {heavy:,}", flush=True)

@@ -2,9 +2,9 @@
 SELECT l.user_id, l.category, l.kind, l.title, l.body, t.id, l.at
 FROM (SELECT x.*, '₦' || to_char(x.amount / 100.0, 'FM999,999,999,990.00') AS naira,
           x.ended_at - CASE x.state WHEN 'reversed' THEN interval '2 hours' ELSE '0' END AS done
-      FROM transactions x WHERE x.ended_at > pg_temp.moment(${first} + ${span} - 31104000000)) t
+      FROM transfers x WHERE x.ended_at > pg_temp.moment(${first} + ${span} - 31104000000)) t
 LEFT JOIN money_drops d ON d.id = t.parent_id
-LEFT JOIN drop_slots s ON s.transaction_id = t.id AND t.type = 'drop_claim'
+LEFT JOIN drop_slots s ON s.transfer_id = t.id AND t.type = 'drop_claim'
 CROSS JOIN LATERAL (VALUES
     (CASE WHEN t.state <> 'failed' AND t.type <> 'subscription_charge' THEN t.sender_id END, 'money', 'transaction.completed',
         'Transfer Successful', t.naira || CASE t.type WHEN 'self_transfer' THEN ' arrived in your bank account.'
