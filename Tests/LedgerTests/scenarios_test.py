@@ -416,6 +416,11 @@ def _(s):
     said = s.owner.execute("SELECT data::json->>'month', data::json->>'used' FROM outbox WHERE type = 'external_slot.released'"
                            " AND subject = %s ORDER BY sequence", [str(b)]).fetchall()
     equal(said, [("2026-05", None), ("2026-06", "0")])          # of a month that is over nobody counts any more
+    two = [s.sent(ann, bob, 10, june) for _ in range(2)]
+    equal(L.settle(s.worker, [(id, "failed") for id in two], june), ["failed", "failed"])
+    said = s.owner.execute("SELECT data::json->>'used' FROM outbox WHERE type = 'external_slot.released' AND subject = %s"
+                           " ORDER BY sequence OFFSET 2", [str(b)]).fetchall()
+    equal(said, [("1",), ("0",)])
 
 
 @story("every order and repetition of the provider's messages ends in the same books")

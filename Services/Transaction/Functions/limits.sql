@@ -45,7 +45,7 @@ BEGIN
 END $$;
 
 -- Free slots go back to the month they were taken from; of one that is over that is only published.
-CREATE OR REPLACE FUNCTION release_slots(p_ids uuid[], p_cause uuid, p_now timestamptz)
+CREATE OR REPLACE FUNCTION release_slots(p_ids uuid[], p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_ids uuid[];
@@ -73,7 +73,7 @@ BEGIN
         array_agg(b.sequence ORDER BY b.recipient_id, b.sequence)
     INTO v_ids, v_used, v_sequences FROM back b;
     IF v_ids IS NOT NULL THEN
-        PERFORM publish_slots('released', v_ids, v_used, v_sequences, p_cause, NULL, p_now);
+        PERFORM publish_released_slots(v_ids, v_used, v_sequences, p_now);
     END IF;
 END $$;
 

@@ -27,6 +27,7 @@ DECLARE
     f order_facts;
     v_spent order_facts[] := '{}';                       -- the orders that spend their approval
     v_codes text[] := '{}';
+    v_devices uuid[] := '{}';                            -- that approve, as known as yet
     -- What this batch has taken so far, at the position of the first order with the same sender, recipient and so on.
     v_none constant bigint[] := array_fill(0::bigint, ARRAY[cardinality(p_ids)]);
     v_sent bigint[] := v_none;
@@ -42,6 +43,8 @@ BEGIN
         p_hashes, p_nonces, p_devices, p_created_events, p_rerouted_events, p_slot_events, p_correlations,
         p_traceparents, p_types, p_targets, p_details, v_locked, v_now)
     LOOP
+        v_devices := v_devices || f.known_device;
+        f.at_device := array_position(v_devices, f.known_device);
         f.nonce_used := f.nonce_used OR v_nonces[f.at_nonce] > 0;
         f.day_left := f.day_left - v_sent[f.at_sender];
         f.month_left := f.month_left - v_sent[f.at_sender];
@@ -207,7 +210,7 @@ CREATE OR REPLACE FUNCTION order_facts(
         date_trunc('milliseconds', (q.details->>'expires_at')::timestamptz),
         q.details->>'pool_account', q.details->>'link', q.details->>'password_hash',
         coalesce(k.request_hash, o.request_hash), k.code, o.id, (SELECT recovery_is_open()), an.nonce IS NOT NULL,
-        d.id, d.revoked_at IS NOT NULL, min(q.ord) OVER (PARTITION BY d.id),
+        d.id, d.revoked_at IS NOT NULL, NULL::integer,
         CASE WHEN d.activated_at > p_now - dc.lasting THEN dc.cap - d.first_day_total END,
         s.*,
         f.user_id, f.wallet_id, f.provider_account,
@@ -225,11 +228,11 @@ CREATE OR REPLACE FUNCTION order_facts(
         SELECT x.ord::integer, x.id, x.sender_id, x.recipient, x.amount, x.description, x.api_route, x.key, x.hash,
             x.nonce, x.device_id, x.created_event, x.rerouted_event, x.slot_event, x.correlation_id, x.traceparent,
             x.type, x.target, x.details::jsonb,
-            (min(x.ord) OVER (PARTITION BY x.sender_id))::integer AS at_sender,
+            array_position(p_senders, x.sender_id) AS at_sender,
             (min(x.ord) OVER same_key)::integer AS at_key,
             (min(x.ord) OVER (PARTITION BY x.sender_id, x.nonce))::integer AS at_nonce,
-            (min(x.ord) OVER (PARTITION BY x.recipient))::integer AS at_recipient,
-            (min(x.ord) OVER (PARTITION BY x.target))::integer AS at_target,
+            array_position(p_recipients, x.recipient) AS at_recipient,
+            array_position(p_targets, x.target) AS at_target,
             first_value(x.hash) OVER same_key AS first_hash
         FROM unnest(p_ids, p_senders, p_recipients, p_amounts, p_descriptions, p_routes, p_keys, p_hashes, p_nonces,
                 p_devices, p_created_events, p_rerouted_events, p_slot_events, p_correlations, p_traceparents, p_types,
@@ -277,7 +280,7 @@ CREATE OR REPLACE FUNCTION sender_facts(p_user uuid, p_now timestamptz) RETURNS 
     LEFT JOIN spending_counters sp ON sp.user_id = s.id
     LEFT JOIN user_limits ul ON ul.user_id = s.id
     LEFT JOIN LATERAL limits_of(s.tier, p_now) l ON true
-    WHERE s.id = p_user
+    WHERE s.id = p_user LIMIT 1
 $$;
 
 -- The bank account of a withdrawal. On the free plan money goes to the default one alone, and a new one takes less.
@@ -444,27 +447,6 @@ BEGIN
     FROM (SELECT f.sender_id, f.spent_day AS day, f.spent_month AS month, sum(f.amount)::bigint AS total
           FROM placed f GROUP BY 1, 2, 3) x
     WHERE s.user_id = x.sender_id;
-END $$;
-
--- What accepted orders publish: that there is a transfer, that it took a free slot, that it stays inside for want of
--- one.
-CREATE OR REPLACE FUNCTION publish_orders(p_orders order_facts[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-    x record;
-BEGIN
-    SELECT array_agg(f.id) AS ids, array_agg(f.created_event) AS events,
-        array_agg(f.id) FILTER (WHERE f.route_reason = 'free_slot') AS with_slot,
-        array_agg(f.slots_used + 1) FILTER (WHERE f.route_reason = 'free_slot') AS used,
-        array_agg(f.slot_events + 1) FILTER (WHERE f.route_reason = 'free_slot') AS sequences,
-        array_agg(f.slot_event) FILTER (WHERE f.route_reason = 'free_slot') AS slot_events,
-        array_agg(f.id) FILTER (WHERE f.route_reason = 'no_slot') AS rerouted,
-        array_agg(f.rerouted_event) FILTER (WHERE f.route_reason = 'no_slot') AS rerouted_events
-    INTO x FROM unnest(p_orders) f;
-    PERFORM publish_created(x.ids, x.events, p_now);
-    IF x.with_slot IS NOT NULL THEN
-        PERFORM publish_slots('taken', x.with_slot, x.used, x.sequences, NULL, x.slot_events, p_now);
-    END IF;
-    IF x.rerouted IS NOT NULL THEN PERFORM publish_rerouted(x.rerouted, x.rerouted_events, p_now); END IF;
 END $$;
 
 -- A digest, and not an index over three columns: beside transfers_sent the planner would take either of the two, and

@@ -16,8 +16,8 @@ REVOKE ALL ON FUNCTION
     may_be_forgotten, may_resend, next_of_drop, order_under_way, pair_of, pay_from_pool, post_charge,
     post_completion, post_legs, post_release, post_reversal, publish, publish_adjusted_slots, publish_charge,
     publish_completed, publish_created, publish_drop_claimed, publish_drop_ended, publish_drop_opened,
-    publish_drop_refunded, publish_failed, publish_orders, publish_request, publish_rerouted,
-    publish_reversed, publish_slots, refund_drop, refuse_reopening, refuse_rewriting, release_refusal,
+    publish_drop_refunded, publish_failed, publish_orders, publish_released_slots, publish_request,
+    publish_reversed, refund_drop, refuse_reopening, refuse_rewriting, release_refusal,
     release_slots, request_image_refusal, sent_to_new_accounts, submission_refusal, switch_or_fail, switch_to_book,
     take_inbound, take_slot, takes_requests_of, void_drop, write_drops, write_orders, write_transfers
     FROM PUBLIC;

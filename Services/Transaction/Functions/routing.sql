@@ -130,7 +130,7 @@ BEGIN
     IF f.provider_account IS NULL THEN RETURN 'recipient_not_ready'; END IF;
     IF t.amount > f.maximum_balance - f.total THEN RETURN 'recipient_limit'; END IF;
 
-    PERFORM release_slots(ARRAY[p_id], NULL, p_now);
+    PERFORM release_slots(ARRAY[p_id], p_now);
     SELECT least(t.fee, coalesce(max(x.fee), 0)), least(t.duty, coalesce(max(x.duty), 0)) INTO v_fee, v_duty
     FROM fee_for(t.type, 'internal', t.amount, t.created_at) x;
     v_total := t.amount + v_fee + v_duty;

@@ -131,7 +131,7 @@ BEGIN
             PERFORM post_reversal(v_id, p_now);
         END LOOP;
         PERFORM give_back_spending(p_ids);
-        PERFORM release_slots(p_ids, NULL, p_now);
+        PERFORM release_slots(p_ids, p_now);
         PERFORM advance(p_ids, 'reversed', p_actor, p_causes, p_evidence, p_reasons, p_provider_ids, p_events, p_now);
     END IF;
 END $$;
@@ -143,7 +143,7 @@ BEGIN
     PERFORM end_holds(p_ids, 'released');
     PERFORM give_back_spending(p_ids);
     PERFORM end_incoming(p_ids);
-    PERFORM release_slots(p_ids, NULL, p_now);
+    PERFORM release_slots(p_ids, p_now);
     PERFORM advance(p_ids, 'failed', p_actor, p_causes, p_evidence, p_reasons, p_provider_ids, p_events, p_now);
 END $$;
 
