@@ -103,8 +103,7 @@ BEGIN
         WHERE f.username COLLATE "C" = ANY (p_recipients)
           AND (f.maximum_balance IS NOT NULL AND (f.external_refusal IS NOT NULL OR NOT f.plan_active)
                OR f.external_refusal IS NULL AND NOT f.plan_active
-                  AND (c.month < month_of(lagos_day(v_now))
-                       OR c.slots_used + c.slots_adjusted < free_slot_allowance()))
+                  AND slots_taken(c, month_of(lagos_day(v_now))) < free_slot_allowance())
         ORDER BY c.user_id FOR NO KEY UPDATE OF c
     ) x;
 
@@ -218,8 +217,7 @@ CREATE OR REPLACE FUNCTION order_facts(
             WHERE y.user_id = f.user_id AND y.blocked_id = q.sender_id AND y.is_active),
         f.external_refusal, f.beneficiary_id, f.counterparty_id, f.plan_active, f.user_id = ANY (p_locked),
         greatest(c.month, month_of(lagos_day(p_now))),
-        CASE WHEN c.month < month_of(lagos_day(p_now)) THEN 0 ELSE c.slots_used + c.slots_adjusted END,
-        c.event_sequence, f.maximum_balance - rb.posted - c.incoming,
+        slots_taken(c, month_of(lagos_day(p_now))), c.event_sequence, f.maximum_balance - rb.posted - c.incoming,
         own.*,
         pr.id, pr.owner_id, pr.payer_id, pr.state, pr.amount, pr.multiple, pr.expires_at,
         coalesce(fe.fee, 0), coalesce(fe.duty, 0), coalesce(fi.fee, 0), coalesce(fi.duty, 0),
@@ -465,8 +463,7 @@ LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, pg_temp AS $$
         SELECT m.at, CASE
             WHEN f.external_refusal IS NOT NULL THEN f.external_refusal
             WHEN f.plan_active THEN 'plan'
-            WHEN c.month < month_of(lagos_day(m.at)) OR c.slots_used + c.slots_adjusted < free_slot_allowance()
-                THEN 'free_slot'
+            WHEN slots_taken(c, month_of(lagos_day(m.at))) < free_slot_allowance() THEN 'free_slot'
             ELSE 'no_slot' END AS reason
         FROM moment m CROSS JOIN LATERAL recipient_facts(m.at) f JOIN receiving_counters c ON c.user_id = f.user_id
         WHERE f.username COLLATE "C" = p_recipient AND f.user_id <> p_sender
