@@ -141,5 +141,26 @@ def _(s):
     equal(s.wallet(ann), (1000, 0))
 
 
+@story("what decides an order is looked up, whatever the statistics of the tables were when it was planned")
+def _(s):
+    def nodes(plan):
+        yield plan
+        for part in plan.get("Plans", ()): yield from nodes(part)
+    for _ in range(60): s.user()
+    arrays = [*(f"{kind}[]" for kind in L.TYPES), "uuid[]", "timestamptz"]
+    with psycopg.connect(L.url_of(s.database), autocommit=True) as c:
+        for people in (60, 2000):
+            c.execute("ANALYZE")
+            c.execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off")
+            c.execute(f"PREPARE facts ({', '.join(arrays)}) AS"
+                      f" SELECT * FROM order_facts({', '.join(f'${n + 1}' for n in range(len(arrays)))})")
+            plan = c.execute(f"EXPLAIN (FORMAT JSON) EXECUTE facts ({', '.join(['NULL'] * len(arrays))})").fetchone()[0][0]["Plan"]
+            whole = [n for n in nodes(plan) if "Scan" in n["Node Type"] and n.get("Relation Name") and "Index Cond" not in n]
+            equal([n["Relation Name"] for n in whole], [])
+            c.execute("DEALLOCATE facts")
+            if people == 60:
+                for _ in range(2000): L.add_user(c, f"crowd{uuid.uuid4().hex[:12]}", bank=False)
+
+
 if __name__ == "__main__":
     tell_stories("orders")

@@ -195,8 +195,8 @@ $$;
 -- null where nothing limits it. Details are {"amount_per_claim","slots","expires_at","pool_account","link",
 -- "password_hash"} of a drop, the last may be missing, and "quote": {"cost","expires_at"} of any order.
 --
--- LATERAL with LIMIT keeps every column an index condition; plain joins were planned with the user alone and read the
--- user's whole history for each order.
+-- LATERAL with LIMIT keeps every column an index condition, whatever the statistics: plain joins were planned with the
+-- user alone and read the user's whole history, or were hashed and read everybody.
 CREATE OR REPLACE FUNCTION order_facts(
     p_ids uuid[], p_senders uuid[], p_recipients text[], p_amounts bigint[], p_descriptions text[], p_routes text[],
     p_keys text[], p_hashes bytea[], p_nonces uuid[], p_devices uuid[], p_created_events uuid[],
@@ -247,14 +247,15 @@ CREATE OR REPLACE FUNCTION order_facts(
     LEFT JOIN LATERAL (SELECT * FROM refused_orders x
         WHERE x.user_id = q.sender_id AND x.route = q.api_route AND x.key = q.key LIMIT 1) k ON true
     LEFT JOIN LATERAL (SELECT * FROM transfers x
-        WHERE x.request_key = request_key(q.sender_id, q.api_route, q.key)) o ON true
+        WHERE x.request_key = request_key(q.sender_id, q.api_route, q.key) LIMIT 1) o ON true
     LEFT JOIN LATERAL (SELECT * FROM approval_nonces x
         WHERE x.user_id = q.sender_id AND x.nonce = q.nonce LIMIT 1) an ON true
     LEFT JOIN recipient_facts(p_now) f ON f.username COLLATE "C" = q.recipient
     LEFT JOIN receiving_counters c ON c.user_id = f.user_id
     LEFT JOIN balances rb ON rb.account_id = f.wallet_id
     LEFT JOIN LATERAL own_account_facts(q.sender_id, q.target, q.type, p_now) own ON true
-    LEFT JOIN LATERAL (SELECT * FROM payment_requests x WHERE x.id = q.target AND q.type = 'p2p') pr ON true
+    LEFT JOIN LATERAL (SELECT * FROM payment_requests x
+        WHERE x.id = q.target AND q.type = 'p2p' LIMIT 1) pr ON true
     LEFT JOIN LATERAL fee_for(q.type, 'external', q.amount, p_now) fe ON true
     LEFT JOIN LATERAL fee_for(q.type, 'internal', q.amount, p_now) fi ON true
     ORDER BY q.ord
