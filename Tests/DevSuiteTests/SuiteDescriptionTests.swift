@@ -9,7 +9,7 @@ struct SuiteDescriptionTests {
     @Test("every service has the settings of a service, and its database's logins but the owner's")
     func services() throws {
         let description = SuiteDescription(Ground.made())
-        #expect(description.parts.map(\.name) == SuiteGround.services + ["sandbox", "apple"])
+        #expect(description.parts.map(\.name) == SuiteGround.services + ["sandbox", "apple", "gateway"])
         for name in SuiteGround.services {
             let part = try description.part(name)
             #expect(part.settings["PORT"] == "\(try #require(part.publicPort))")
@@ -26,7 +26,7 @@ struct SuiteDescriptionTests {
     @Test("a build that measures coverage writes nowhere, unless the caller says where")
     func profiles() throws {
         let description = SuiteDescription(Ground.made())
-        let ours = description.parts.filter { $0.name != SuiteGround.apple }
+        let ours = description.parts.filter { ![SuiteGround.apple, SuiteGround.gateway].contains($0.name) }
         #expect(ours.allSatisfy { $0.settings["LLVM_PROFILE_FILE"] == "/dev/null" })
         #expect(description.tool["LLVM_PROFILE_FILE"] == "/dev/null")
         var choices = SuiteChoices()
@@ -77,6 +77,28 @@ struct SuiteDescriptionTests {
         #expect(apple.arguments == ["-db", "-f", "/deploy/apple/haproxy.cfg"])
     }
 
+    @Test("the gateway is the address of all services for transfactl, knows no secret, and services call each other directly")
+    func gateway() throws {
+        let description = SuiteDescription(Ground.made())
+        let (gateway, auth) = (try description.part("gateway"), try description.part("auth"))
+        let address = "127.0.0.1:\(try #require(gateway.publicPort))"
+        #expect(gateway.settings["GATEWAY_PLAIN_BIND"] == address)
+        #expect(gateway.settings["AUTH_ADDRESS"] == "127.0.0.1:\(try #require(auth.publicPort))")
+        #expect(gateway.settings["AUTH_HEALTH_PORT"] == "\(try #require(auth.internalPort))")
+        let internalPort = try #require(gateway.internalPort)
+        #expect(gateway.readiness == .answers(port: internalPort, path: "/health/ready"))
+        #expect(gateway.settings.keys.allSatisfy { !$0.contains("TOKEN") && !$0.contains("DATABASE") })
+        #expect(gateway.arguments == ["-db", "-f", "/deploy/gateway/haproxy.cfg"])
+        #expect(description.tool["GATEWAY_URL"] == "http://\(address)" && description.tool["AUTH_URL"] == nil)
+        #expect(description.tool["AUTH_INTERNAL_URL"] != nil && description.tool["SANDBOX_URL"] != nil)
+        #expect(auth.settings["CUSTOMER_URL"] != nil && auth.settings["GATEWAY_URL"] == nil)
+        var choices = SuiteChoices()
+        choices.hasGateway = false
+        let without = SuiteDescription(Ground.made(choices))
+        #expect(without.tool["GATEWAY_URL"] == nil && without.tool["AUTH_URL"] != nil)
+        #expect(!without.parts.map(\.name).contains("gateway"))
+    }
+
     @Test("a replica has ports of its own and everything else of its part")
     func replica() throws {
         let part = try SuiteDescription(Ground.made()).part("auth")
@@ -99,7 +121,9 @@ struct SuiteDescriptionTests {
         let description = SuiteDescription(Ground.made())
         let all = try StartPlan(description, named: [], running: ["auth"])
         #expect(
-            all.stages.map { $0.map(\.name) } == [["sandbox", "apple"], SuiteGround.services.filter { $0 != "auth" }]
+            all.stages.map { $0.map(\.name) } == [
+                ["sandbox", "apple"], SuiteGround.services.filter { $0 != "auth" }, ["gateway"],
+            ]
         )
         #expect(all.running == ["auth"])
         let one = try StartPlan(description, named: ["console"], running: [])

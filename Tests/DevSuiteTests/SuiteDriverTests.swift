@@ -73,6 +73,19 @@ struct SuiteDriverTests {
         #expect(self.folder.record(of: "deaf").runningPID == nil)
     }
 
+    @Test("the gateway's port is kept, and is another one when somebody else has it")
+    func typedPort() async throws {
+        let port = try self.folder.port(SuiteGround.gateway)
+        #expect(LoopbackPort.typed.contains(port))
+        #expect(try self.folder.port(SuiteGround.gateway) == port)
+        try await withProcess("/bin/sh", ["-c", Self.listening], environment: ["PORT": "\(port)"]) { _ in
+            try await eventually("the port to be taken") { portAnswers(port) }
+            let other = try self.folder.port(SuiteGround.gateway)
+            #expect(other > port && LoopbackPort.typed.contains(other))
+            #expect(try self.folder.port(SuiteGround.gateway) == other)
+        }
+    }
+
     @Test("a kept port that somebody else has is told in one sentence")
     func takenPort() async throws {
         let port = try freePort()

@@ -23,6 +23,11 @@ enum Destination: Hashable, Sendable {
         }
     }
 
+    /// Whether the gateway has it.
+    var isPublic: Bool {
+        if case .service = self { true } else { false }
+    }
+
     /// What people call it.
     var name: String {
         switch self {

@@ -70,7 +70,7 @@ public struct SuiteDescription: Sendable, Codable, Equatable {
             switch kind {
             case .sandbox: .answers(port: ground.ports[kind.name] ?? 0, path: "/sandbox/health")
             case .apple: .listens(port: ground.ports[kind.name] ?? 0)
-            case .service, .importer:
+            case .service, .importer, .gateway:
                 .answers(port: ground.ports["\(kind.name)-internal"] ?? 0, path: SuitePart.servicePath)
             }
         return SuitePart(

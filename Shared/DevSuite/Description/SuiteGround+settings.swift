@@ -3,8 +3,16 @@ import Cryptography
 import Primitives
 
 extension SuiteGround {
-    /// What `transfactl` reads.
+    /// What `transfactl` reads: it calls services as everybody does, by the gateway, when there is one.
     public var tool: [String: String] {
+        guard self.choices.hasGateway else { return self.known }
+        let direct = Self.services.map { "\($0.uppercased())_URL" }
+        return self.known.filter { !direct.contains($0.key) }
+            .merging(["GATEWAY_URL": self.publicURL(Self.gateway)]) { $1 }
+    }
+
+    /// What every program of ours knows.
+    private var known: [String: String] {
         self.addresses.merging(
             ["INTERNAL_TOKEN": self.secrets[.internalToken], "LLVM_PROFILE_FILE": self.choices.profile]
         ) { $1 }
@@ -13,7 +21,7 @@ extension SuiteGround {
     /// Where every part answers, for its peers and for tools.
     private var addresses: [String: String] {
         var values: [String: String] = [:]
-        for kind in SuitePartKind.all(self.choices) where kind != .apple {
+        for kind in SuitePartKind.all(self.choices) where kind.isOurs {
             values["\(kind.name.uppercased())_URL"] = self.publicURL(kind.name)
             guard kind.portNames.contains(kind.internalPort) else { continue }
             values["\(kind.name.uppercased())_INTERNAL_URL"] = self.internalURL(kind.name)
@@ -26,13 +34,14 @@ extension SuiteGround {
         let own: [String: String] =
             switch kind {
             case .apple: self.appleSettings
+            case .gateway: self.gatewaySettings
             case .sandbox: self.sandboxSettings
             case .service(let service): self.serviceSettings(of: service)
             case .importer: self.serviceSettings(of: .console).merging(["ARCHIVE_READS_LOG": "false"]) { $1 }
             }
-        // It is no program of ours, and none of our secrets is for it.
-        guard kind != .apple else { return own }
-        return self.tool.merging(self.commonSettings(of: kind)) { $1 }.merging(own) { $1 }
+        // None of our secrets is for what is no program of ours.
+        guard kind.isOurs else { return own }
+        return self.known.merging(self.commonSettings(of: kind)) { $1 }.merging(own) { $1 }
     }
 
     private func commonSettings(of kind: SuitePartKind) -> [String: String] {
@@ -42,7 +51,7 @@ extension SuiteGround {
             "TRANSFA_PROFILE": "sandbox", "LOG_LEVEL": self.choices.logLevel,
             "SHUTDOWN_GRACE_SECONDS": "\(self.choices.graceSeconds)",
             "ANCHOR_API_KEY": self.secrets[.anchorAPIKey], "ANCHOR_WEBHOOK_TOKEN": self.secrets.webhookToken,
-            "CLERK_ISSUER": Self.issuer,
+            "CLERK_ISSUER": Self.issuer, "TRUSTED_PROXIES": "127.0.0.1/32",
         ]
         if let limit = self.choices.rateLimit {
             for policy in ["ADDRESS", "USER", "MONEY", "SECRETS", "LOOKUPS"] { values["RATE_LIMIT_\(policy)"] = limit }
@@ -116,6 +125,20 @@ extension SuiteGround {
             "APPLE_CERTIFICATE": self.appleCertificate.served,
             "APPLE_SANDBOX": "127.0.0.1:\(self.ports[SuitePartKind.pushPort] ?? 0)",
         ]
+    }
+
+    /// Plain HTTP for this machine alone.
+    private var gatewaySettings: [String: String] {
+        var values = [
+            "GATEWAY_PLAIN_BIND": "127.0.0.1:\(self.ports[Self.gateway] ?? 0)",
+            "GATEWAY_INTERNAL_BIND": "127.0.0.1:\(self.ports["\(Self.gateway)-internal"] ?? 0)",
+            "GATEWAY_THREADS": "1",
+        ]
+        for service in Self.services {
+            values["\(service.uppercased())_ADDRESS"] = "127.0.0.1:\(self.ports[service] ?? 0)"
+            values["\(service.uppercased())_HEALTH_PORT"] = "\(self.ports["\(service)-internal"] ?? 0)"
+        }
+        return values
     }
 
     private var operatorHashes: String {

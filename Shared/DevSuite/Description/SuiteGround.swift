@@ -50,6 +50,8 @@ public struct SuiteGround: Sendable {
     public static let sandbox = "sandbox"
     /// The name of the part that stands before its push service.
     public static let apple = "apple"
+    /// The name of the part that people and apps call.
+    public static let gateway = "gateway"
     /// The origin that may ask for session tokens.
     public static let authorizedParty = "https://app.sandbox.transfa.test"
     /// Who issues session tokens.
@@ -101,6 +103,8 @@ public struct SuiteChoices: Sendable, Equatable {
     public var profile = "/dev/null"
     /// Whether the sandbox knows after a restart what it knew before.
     public var keepsSandboxState = true
+    /// Whether the gateway runs, which is then the address of all services.
+    public var hasGateway = true
     /// Whether a second console runs, which reads no event log and takes events by `transfactl events import`.
     public var hasImporter = false
 

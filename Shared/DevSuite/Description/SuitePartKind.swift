@@ -9,29 +9,34 @@ enum SuitePartKind: Equatable {
     /// Speaks TLS and HTTP/2 before the sandbox's push service, as Apple does.
     case apple
     case service(ServiceName)
+    /// The one address for everybody, before all services.
+    case gateway
     /// A console that takes events of others. Its archive is that of the other console.
     case importer
 
     /// In the order in which they are listed.
     static func all(_ choices: SuiteChoices) -> [SuitePartKind] {
-        ServiceName.allCases.map(SuitePartKind.service) + [.sandbox, .apple] + (choices.hasImporter ? [.importer] : [])
+        ServiceName.allCases.map(SuitePartKind.service) + [.sandbox, .apple]
+            + (choices.hasGateway ? [.gateway] : []) + (choices.hasImporter ? [.importer] : [])
     }
 
     var name: String {
         switch self {
         case .sandbox: SuiteGround.sandbox
         case .apple: SuiteGround.apple
+        case .gateway: SuiteGround.gateway
         case .service(let service): service.rawValue
         case .importer: "importer"
         }
     }
 
-    /// The sandbox stands in for what services ask when they start; the importer reads what the other console writes.
+    /// The sandbox stands in for what services ask when they start; the importer reads what the other console writes; the
+    /// gateway answers for services that are ready.
     var stage: Int {
         switch self {
         case .sandbox, .apple: 0
         case .service: 1
-        case .importer: 2
+        case .importer, .gateway: 2
         }
     }
 
@@ -39,7 +44,7 @@ enum SuitePartKind: Equatable {
     var program: String {
         switch self {
         case .sandbox, .service: self.name
-        case .apple: "/usr/sbin/haproxy"
+        case .apple, .gateway: "/usr/sbin/haproxy"
         case .importer: ServiceName.console.rawValue
         }
     }
@@ -49,6 +54,7 @@ enum SuitePartKind: Equatable {
         switch self {
         case .sandbox, .service, .importer: []
         case .apple: ["-db", "-f", "\(ground.deploy)/apple/haproxy.cfg"]
+        case .gateway: ["-db", "-f", "\(ground.deploy)/gateway/haproxy.cfg"]
         }
     }
 
@@ -57,7 +63,7 @@ enum SuitePartKind: Equatable {
         switch self {
         case .sandbox: [self.name, Self.pushPort]
         case .apple: [self.name]
-        case .service, .importer: [self.name, self.internalPort]
+        case .service, .importer, .gateway: [self.name, self.internalPort]
         }
     }
 
@@ -71,7 +77,10 @@ enum SuitePartKind: Equatable {
     var ownDatabase: String? {
         switch self {
         case .service(let service): service.rawValue
-        case .sandbox, .apple, .importer: nil
+        case .sandbox, .apple, .gateway, .importer: nil
         }
     }
+
+    /// Whether it is a program of ours: no other knows the suite's addresses and secrets.
+    var isOurs: Bool { self != .apple && self != .gateway }
 }

@@ -60,12 +60,22 @@ public struct SuiteFolder: Sendable {
     // MARK: Kept between runs
 
     /// The kept port of this name, or a free one that is kept from now on.
+    ///
+    /// The gateway's is one that people type: 8080, or the next that is free. Others like it too, so that it is another one
+    /// when somebody else has taken it meanwhile.
     func port(_ name: String) throws(SuiteError) -> Int {
-        if let text = self.read("ports/\(name)"), let port = Int(text) { return port }
+        let isTyped = name == SuiteGround.gateway
+        if let text = self.read("ports/\(name)"), let port = Int(text) {
+            let isOurs = !isTyped || self.record(of: name).runningPID != nil
+            guard !isOurs, LoopbackPort.answers(port) else { return port }
+        }
         let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(self.path)/ports")) ?? []
         // A neighbour may have been given it and not listen yet.
         let given = Set(files.compactMap { self.read("ports/\($0)").flatMap(Int.init) })
-        let port = try LoopbackPort.free(in: LoopbackPort.kept, isGiven: given.contains)
+        let port =
+            isTyped
+            ? try LoopbackPort.first(in: LoopbackPort.typed, isGiven: given.contains)
+            : try LoopbackPort.free(in: LoopbackPort.kept, isGiven: given.contains)
         try self.write("\(port)\n", to: "ports/\(name)")
         return port
     }

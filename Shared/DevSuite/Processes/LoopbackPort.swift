@@ -6,6 +6,8 @@ public enum LoopbackPort {
     /// Where ports of suites are looked for that people keep: below the kernel's range for outgoing connections, which
     /// could take a port while a part is down.
     static let kept = 20_000..<32_000
+    /// Where ports are looked for that people type.
+    static let typed = 8080..<8280
 
     /// A port in a range that nobody listens at and that `isGiven` does not know.
     public static func free(in range: Range<Int>, isGiven: (Int) -> Bool) throws(SuiteError) -> Int {
@@ -16,6 +18,14 @@ public enum LoopbackPort {
         throw SuiteError(
             "No free loopback port was found between \(range.lowerBound) and \(range.upperBound)."
         )
+    }
+
+    /// The first port in a range that nobody listens at and that `isGiven` does not know.
+    static func first(in range: Range<Int>, isGiven: (Int) -> Bool) throws(SuiteError) -> Int {
+        guard let port = range.first(where: { !isGiven($0) && Self.canListen(at: $0) }) else {
+            throw SuiteError("No port is free between \(range.lowerBound) and \(range.upperBound).")
+        }
+        return port
     }
 
     /// Whether somebody accepts connections at it.

@@ -111,6 +111,7 @@ struct SuiteEnvironment: Sendable {
         choices.rateLimit = "1000000/1"
         choices.graceSeconds = 5
         choices.keepsSandboxState = false
+        choices.hasGateway = false
         return choices
     }
 }
