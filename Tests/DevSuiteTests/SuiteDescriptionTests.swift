@@ -77,7 +77,9 @@ struct SuiteDescriptionTests {
         #expect(apple.arguments == ["-db", "-f", "/deploy/apple/haproxy.cfg"])
     }
 
-    @Test("the gateway is the address of all services for transfactl, knows no secret, and services call each other directly")
+    @Test(
+        "the gateway is the address of all services for transfactl, knows no secret, and services call each other directly"
+    )
     func gateway() throws {
         let description = SuiteDescription(Ground.made())
         let (gateway, auth) = (try description.part("gateway"), try description.part("auth"))

@@ -44,7 +44,8 @@ struct ReadPayment: Sendable {
     }
 
     /// Nobody's money is booked all the same, and operators are told where it is.
-    private func publishUnmatched(_ payment: InboundPayment, on account: String, _ job: Job) async throws -> JobOutcome {
+    private func publishUnmatched(_ payment: InboundPayment, on account: String, _ job: Job) async throws -> JobOutcome
+    {
         try await self.once(payment, on: account, job) { transaction in
             let unmatched = UnmatchedPayment(
                 providerPaymentID: payment.id,

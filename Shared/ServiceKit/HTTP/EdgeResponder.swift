@@ -136,7 +136,9 @@ struct EdgeResponder: HTTPResponder {
         self.keep(request, response, route: route, context: context, duration: duration)
         // Probes and scrapes come every few seconds and say nothing.
         let isProbe = route.hasPrefix("/health") || route == "/metrics"
-        if !isProbe { self.trace(request, response, route: route, context: context, caller: caller, duration: duration) }
+        if !isProbe {
+            self.trace(request, response, route: route, context: context, caller: caller, duration: duration)
+        }
         let level: Logger.Level = isProbe ? .trace : .info
         guard context.logger.logLevel <= level else { return }
         context.logger.log(
