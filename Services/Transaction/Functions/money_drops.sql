@@ -246,8 +246,8 @@ BEGIN
         UPDATE money_drops x SET refund_failures = least(x.refund_failures + 1, 10),
             refund_after = p_now + least(interval '1 minute' * 2 ^ x.refund_failures, interval '6 hours')
         WHERE x.id = d.id;
-        INSERT INTO breaks (transfer_id, kind, state, opened_at) VALUES (t.id, 'drop_refund_' || p_state, p_state, p_now)
-        ON CONFLICT DO NOTHING;
+        INSERT INTO breaks (transfer_id, kind, state, opened_at)
+        VALUES (t.id, 'drop_refund_' || p_state, p_state, p_now) ON CONFLICT DO NOTHING;
     END IF;
 END $$;
 

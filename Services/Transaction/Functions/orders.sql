@@ -11,7 +11,8 @@
 --
 -- From sender_restricted on the approval's nonce is spent, whatever the answer: a refused approval must not be played
 -- again when money arrives. The clock is read after the locks: waiting would date it back. A repeated order has the
--- code that it had; what was accepted is read from its transfer, see stored_order().
+-- code that it had; what was accepted is read from its transfer, see stored_order(). Plans that were made while the
+-- tables were empty would scan them, and stay in use as they grow: so no scans.
 CREATE OR REPLACE FUNCTION place_orders(
     p_ids uuid[], p_senders uuid[], p_recipients text[], p_amounts bigint[], p_descriptions text[], p_routes text[],
     p_keys text[], p_hashes bytea[], p_nonces uuid[], p_devices uuid[], p_created_events uuid[],
@@ -19,8 +20,7 @@ CREATE OR REPLACE FUNCTION place_orders(
     p_targets uuid[], p_details text[], p_now timestamptz DEFAULT NULL -- tests only; otherwise the database's clock
 ) RETURNS TABLE (ord integer, code text, is_replay boolean, transfer_id uuid, route text, fee bigint, duty bigint,
     placed_at timestamptz) LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
-SET plan_cache_mode = force_generic_plan                 -- plans made while the tables are empty would scan them,
-SET enable_seqscan = off SET jit = off AS $$             -- and stay in use as they grow
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_locked constant uuid[] := lock_order_parties(p_senders, p_recipients, p_targets, p_now);
     v_now constant timestamptz := coalesce(p_now, transfa_now());
@@ -43,8 +43,7 @@ BEGIN
         p_hashes, p_nonces, p_devices, p_created_events, p_rerouted_events, p_slot_events, p_correlations,
         p_traceparents, p_types, p_targets, p_details, v_locked, v_now)
     LOOP
-        v_devices := v_devices || f.known_device;
-        f.at_device := array_position(v_devices, f.known_device);
+        v_devices := v_devices || f.known_device; f.at_device := array_position(v_devices, f.known_device);
         f.nonce_used := f.nonce_used OR v_nonces[f.at_nonce] > 0;
         f.day_left := f.day_left - v_sent[f.at_sender];
         f.month_left := f.month_left - v_sent[f.at_sender];
