@@ -32,7 +32,12 @@ struct Transfactl: AsyncParsableCommand {
                 name: "Releases:",
                 subcommands: [ContractsCommand.self, MigrateCommand.self, TopologyCommand.self]
             ),
-            CommandGroup(name: "Local work:", subcommands: [DevCommand.self, JourneyCommand.self, TokenCommand.self]),
+            CommandGroup(
+                name: "Local work:",
+                subcommands: [
+                    DevCommand.self, JourneyCommand.self, SandboxCommand.self, PayCommand.self, TokenCommand.self,
+                ]
+            ),
         ]
     )
 }

@@ -28,7 +28,7 @@ struct Approver {
             path: call.path,
             body: call.body,
             nonce: UUID(),
-            timestamp: Int64(Date().timeIntervalSince1970),
+            timestamp: self.stage.now,
             user: try person.knownID
         )
         guard let signature = try? device.key.sign(text) else { throw Failure("The device key could not sign.") }

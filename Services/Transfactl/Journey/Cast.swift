@@ -23,19 +23,10 @@ struct Cast {
 
     func signUp(of person: Person) -> OnboardingRequest {
         switch person.name {
-        case self.ada.name: self.personal(person, "Ada Testperson", gender: "Female", number: 1)
-        case self.bola.name: self.personal(person, "Bola Testperson", gender: "Male", number: 2)
+        case self.ada.name: self.run.signUp(of: person, "Ada Testperson", gender: "Female", number: 1)
+        case self.bola.name: self.run.signUp(of: person, "Bola Testperson", gender: "Male", number: 2)
         default: self.business(person)
         }
-    }
-
-    private func personal(_ person: Person, _ fullName: String, gender: String, number: Int) -> OnboardingRequest {
-        OnboardingRequest(
-            username: person.username,
-            accountType: "personal",
-            kycDetails: self.identity(fullName, number: number),
-            contactDetails: self.contact(person, gender: gender, number: number)
-        )
     }
 
     private func business(_ person: Person) -> OnboardingRequest {
@@ -50,27 +41,9 @@ struct Cast {
                 dateOfRegistration: "2015-06-01",
                 businessBvn: self.run.bvn(3),
                 description: "Sells what nobody needs",
-                director: self.identity("Chidi Testperson", number: 4)
+                director: self.run.identity("Chidi Testperson", number: 4)
             ),
-            contactDetails: self.contact(person, gender: "Others", number: 3)
-        )
-    }
-
-    private func identity(_ fullName: String, number: Int) -> KYCDetails {
-        KYCDetails(fullName: fullName, bvn: self.run.bvn(number), dateOfBirth: "1990-01-0\(number)")
-    }
-
-    private func contact(_ person: Person, gender: String, number: Int) -> ContactDetails {
-        ContactDetails(
-            email: self.run.email(person.name),
-            phone: self.run.phone(number),
-            gender: gender,
-            address: PostalAddress(
-                line1: "\(number) Example Street",
-                city: "Lagos",
-                state: "Lagos",
-                postalCode: "100001"
-            )
+            contactDetails: self.run.contact(person, gender: "Others", number: 3)
         )
     }
 }

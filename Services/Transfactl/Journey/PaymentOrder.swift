@@ -9,13 +9,17 @@ struct PaymentOrder {
     /// The request, which still lacks its approval.
     let call: Call
 
+    init(to username: String, amount: Int64, description: String?, key: String) throws(Failure) {
+        let body = P2PRequest(recipientUsername: username, amount: amount, description: description)
+        self.call = try Call.post(.service(.transaction), Self.path, body).adding("Idempotency-Key", key)
+    }
+
     init(from payer: Person, to payee: Person, description: String) throws(Failure) {
-        let body = P2PRequest(
-            recipientUsername: payee.username,
+        try self.init(
+            to: payee.username,
             amount: Journey.amount,
-            description: description
+            description: description,
+            key: "journey-\(payer.name)-\(UUID().lowercased)"
         )
-        self.call = try Call.post(.service(.transaction), Self.path, body)
-            .adding("Idempotency-Key", "journey-\(payer.name)-\(UUID().lowercased)")
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Sealing
 
-/// Somebody on the journey: invented, and new on every run.
+/// Somebody invented: on the journey new on every run.
 final class Person {
     let name: String
     let username: String
@@ -17,11 +17,20 @@ final class Person {
     /// The session token and when it was got.
     var token: (text: String, since: ContinuousClock.Instant)?
 
-    init(name: String, run: RunNumber, pin: String) {
+    init(name: String, username: String, clerkSubject: String, pin: String) {
         self.name = name
-        self.username = "\(name)\(run.text)"
-        self.clerkSubject = "user_journey_\(name)_\(run.text)"
+        self.username = username
+        self.clerkSubject = clerkSubject
         self.pin = pin
+    }
+
+    convenience init(name: String, run: RunNumber, pin: String) {
+        self.init(
+            name: name,
+            username: "\(name)\(run.text)",
+            clerkSubject: "user_journey_\(name)_\(run.text)",
+            pin: pin
+        )
     }
 
     /// The id, which there is from sign-up on.

@@ -14,6 +14,11 @@ struct Stage {
     let report: Report
     /// The most that one wait may take.
     let patience: Duration
+    /// By how many seconds the services' clocks were put forward.
+    var clockOffset: Int64 = 0
+
+    /// The services' time in seconds since 1970.
+    var now: Int64 { Int64(Date().timeIntervalSince1970) + self.clockOffset }
 
     // MARK: Requests
 
@@ -54,6 +59,12 @@ struct Stage {
     private struct TokenRequest: Encodable {
         let subject: String
         let azp: String
+        let age: Int64
+
+        private enum CodingKeys: String, CodingKey {
+            case subject, azp
+            case age = "age_seconds"
+        }
     }
 
     private struct Token: Decodable {
@@ -62,7 +73,11 @@ struct Stage {
 
     private func token(of person: Person) async throws(Failure) -> String {
         if let (token, since) = person.token, since.duration(to: .now) < Self.tokenAge { return token }
-        let order = TokenRequest(subject: person.clerkSubject, azp: Self.authorizedParty)
+        let order = TokenRequest(
+            subject: person.clerkSubject,
+            azp: Self.authorizedParty,
+            age: -self.clockOffset
+        )
         let token = try await self.caller.send(.post(.sandbox, "/sandbox/clerk/tokens", order)).decode(Token.self).jwt
         person.token = (token, .now)
         return token

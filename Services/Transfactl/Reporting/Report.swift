@@ -96,8 +96,8 @@ final class Report {
         line.failedChecks = self.failedChecks
         line.holds = self.failedChecks == 0
         self.write(line) {
-            self.failedChecks == 0
-                ? "\nAll \(self.checks) checks hold." : "\nFAILED: \(self.failedChecks) of \(self.checks) checks."
+            guard self.failedChecks == 0 else { return "\nFAILED: \(self.failedChecks) of \(self.checks) checks." }
+            return self.checks == 0 ? "\nDone." : "\nAll \(self.checks) checks hold."
         }
         guard self.refusals == 0 else { return Exit.refused }
         guard self.missing == 0 else { return Exit.notFound }

@@ -5,11 +5,11 @@ struct AwaitWallets {
     private static let title = "Wallet Ready"
 
     let stage: Stage
-    let cast: Cast
+    let people: [Person]
 
     func callAsFunction() async throws(Failure) {
         self.stage.report.step("Everybody is verified and gets a wallet")
-        for person in self.cast.everybody {
+        for person in self.people {
             person.accountNumber = try await self.account(of: person)
             try await self.notification(of: person)
             try await self.wallet(of: person)

@@ -1,9 +1,11 @@
 import Contracts
 
-/// Money for ada comes in at the bank.
+/// Money for a wallet comes in at the bank.
 struct FundWallet {
     let stage: Stage
-    let cast: Cast
+    let person: Person
+    /// Kobo.
+    let amount: Int64
 
     private struct Order: Encodable {
         let amount: Int64
@@ -13,25 +15,26 @@ struct FundWallet {
         let account: String
     }
 
-    /// Gives ada's account at the provider.
+    /// Gives the account at the provider.
     func callAsFunction() async throws(Failure) -> String {
-        self.stage.report.step("Ada is funded by an inbound payment")
-        guard let number = self.cast.ada.accountNumber else { throw Failure("ada has no account number.") }
-        let call = try Call.post(.sandbox, "/sandbox/accounts/\(number)/fund", Order(amount: Journey.funding))
+        let name = self.person.name
+        self.stage.report.step("An inbound payment for \(name)")
+        guard let number = self.person.accountNumber else { throw Failure("\(name) has no account number.") }
+        let look = Call.get(.service(.transaction), "/wallet")
+        let before = try await self.stage.send(look, as: self.person).expecting().decode(WalletResource.self)
+        let call = try Call.post(.sandbox, "/sandbox/accounts/\(number)/fund", Order(amount: self.amount))
         let funded = try await self.stage.require(201, from: call).decode(Funded.self)
-        let wallet = try await self.stage.wait(
-            for: "ada's wallet is credited",
-            asking: .get(.service(.transaction), "/wallet"),
-            as: self.cast.ada
-        ) { answer throws(Failure) -> WalletResource? in
+        let wallet = try await self.stage.wait(for: "\(name)'s wallet is credited", asking: look, as: self.person) {
+            answer throws(Failure) -> WalletResource? in
             guard answer.status == 200 else { return nil }
             let wallet = try answer.decode(WalletResource.self)
-            return wallet.posted > 0 ? wallet : nil
+            return wallet.posted > before.posted ? wallet : nil
         }
+        let (posted, available) = (wallet.posted - before.posted, wallet.available - before.available)
         self.stage.report.check(
-            "ada's wallet holds what came in",
-            wallet.posted == Journey.funding && wallet.available == Journey.funding,
-            "posted \(wallet.posted), available \(wallet.available), sent \(Journey.funding) kobo"
+            "\(name)'s wallet holds what came in",
+            posted == self.amount && available == self.amount,
+            "posted \(wallet.posted), available \(wallet.available), sent \(self.amount) kobo"
         )
         return funded.account
     }

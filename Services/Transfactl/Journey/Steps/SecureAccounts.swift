@@ -2,18 +2,20 @@ import Contracts
 import Primitives
 import Sealing
 
-/// Those who pay set a PIN, ada registers her phone.
+/// Everybody sets a PIN, some register a phone.
 struct SecureAccounts {
     let stage: Stage
-    let cast: Cast
+    let people: [Person]
+    /// Those of them who approve payments with a device.
+    let owners: [Person]
 
     func callAsFunction() async throws(Failure) {
         self.stage.report.step("PINs, and a device that can approve payments")
-        for person in self.cast.everybody {
+        for person in self.people {
             let call = try Call.put(.service(.auth), "/pin", PINRequest(pin: person.pin))
             _ = try await self.stage.require(204, from: call, as: person)
         }
-        try await self.registerDevice(of: self.cast.ada)
+        for person in self.owners { try await self.registerDevice(of: person) }
     }
 
     private func registerDevice(of person: Person) async throws(Failure) {

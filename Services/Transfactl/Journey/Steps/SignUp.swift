@@ -3,12 +3,14 @@ import Contracts
 /// Everybody signs up with all details.
 struct SignUp {
     let stage: Stage
-    let cast: Cast
+    let people: [Person]
+    /// What somebody says of themselves.
+    let details: (Person) -> OnboardingRequest
 
     func callAsFunction() async throws(Failure) {
-        self.stage.report.step("Two people and a merchant sign up")
-        for person in self.cast.everybody {
-            let call = try Call.post(.service(.auth), "/onboarding", self.cast.signUp(of: person))
+        self.stage.report.step("Sign-up: \(self.people.map(\.name).joined(separator: ", "))")
+        for person in self.people {
+            let call = try Call.post(.service(.auth), "/onboarding", self.details(person))
             let answer = try await self.stage.require(
                 201,
                 from: call,
