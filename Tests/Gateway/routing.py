@@ -72,18 +72,27 @@ class Routing(Case):
         for path in ("/", "/wallets", "/wallet/", "/Wallet", "/users/ada/..", "/d/x", "/favicon.ico", "/users/a%2fb"):
             self.assertRefused(ask(self.gateway, "GET", path), 404, "unknown_route")
         answer = ask(self.gateway, "POST", "/wallet", body=b"{}")
-        self.assertRefused(answer, 405, "method_not_allowed", allow="GET")
+        self.assertRefused(answer, 405, "method_not_allowed", allow="GET, HEAD")
         for method in ("PATCH", "TRACE", "OPTIONS", "PROPFIND", "PUT"):
             answer = ask(self.gateway, method, "/money-drops")
-            self.assertRefused(answer, 405, "method_not_allowed", allow="GET, POST")
+            self.assertRefused(answer, 405, "method_not_allowed", allow="GET, POST, HEAD")
         self.assertNothingArrived()
+
+    def test_head_is_answered_as_get_without_a_body(self):
+        answer = ask(self.gateway, "HEAD", "/wallet")
+        self.assertEqual((answer.status, answer.body), (200, b""))
+        for path, kind in (("/openapi.yaml", "application/yaml"), ("/health", "application/json")):
+            answer = call(self.gateway, "HEAD", path)
+            self.assertEqual((answer.status, answer.headers["content-type"], answer.body), (200, kind, b""))
+        self.assertEqual(call(self.gateway, "HEAD", "/nowhere").status, 404)
+        self.assertRefused(ask(self.gateway, "POST", "/images/a-1", body=b"{}"), 405, "method_not_allowed", allow="GET, HEAD")
 
     def test_the_document_of_all_paths_is_served_whole(self):
         document = (pathlib.Path(configured.GATEWAY) / "openapi.yaml").read_bytes()
         answer = call(self.gateway, "GET", "/openapi.yaml")
         self.assertEqual((answer.status, answer.headers["content-type"]), (200, "application/yaml"))
         self.assertEqual(answer.body, document)
-        self.assertRefused(call(self.gateway, "DELETE", "/openapi.yaml"), 405, "method_not_allowed", allow="GET")
+        self.assertRefused(call(self.gateway, "DELETE", "/openapi.yaml"), 405, "method_not_allowed", allow="GET, HEAD")
 
     def test_the_gateway_says_that_it_lives_and_shows_its_metrics_inside_only(self):
         self.assertEqual(call(self.gateway, "GET", "/health").json, {"status": "live"})

@@ -7,6 +7,7 @@ import subprocess
 
 from cases import Case, Connection, ask, bearer
 from client import context
+from proxy import free_port
 
 
 class Transport(Case):
@@ -82,6 +83,24 @@ class Transport(Case):
             self.assertIsNone(answer.getheader("strict-transport-security"))
             plain.close()
         self.assertNothingArrived()
+
+    def test_in_the_sandbox_profile_plain_http_is_served_and_promises_no_tls(self):
+        port = free_port()
+        for certificate in ("", None):
+            settings = {"GATEWAY_PLAIN_BIND": f"127.0.0.1:{port}"}
+            if certificate is not None:
+                settings["GATEWAY_TLS_CERTIFICATE"] = certificate
+            gateway = self.other_gateway(**settings)
+            plain = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+            plain.request("GET", "/wallet", headers=dict([bearer()]))
+            answer = plain.getresponse()
+            self.assertEqual((answer.status, json.loads(answer.read())["service"]), (200, "transaction"))
+            self.assertIsNone(answer.getheader("strict-transport-security"))
+            self.assertIn(("x-forwarded-proto", "http"), self.services["transaction"].seen[-1]["headers"])
+            plain.close()
+            if certificate is None:
+                self.assertAnsweredBy(ask(gateway, "GET", "/wallet"), "transaction")
+            gateway.__exit__()
 
     def test_a_connection_serves_many_requests(self):
         with Connection(self.gateway) as connection:

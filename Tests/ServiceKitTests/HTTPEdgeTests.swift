@@ -38,6 +38,7 @@ private func routes(_ router: Router<AppRequestContext>) {
     }
     router.get("/trace") { _, context in APIResponse(.ok, body: Array("\"\(context.trace.text)\"".utf8)) }
     router.delete("/users/:id") { _, _ in APIResponse.noContent }
+    router.get("/users/me/settings") { _, _ in APIResponse.noContent }
 }
 
 @Suite("the HTTP edge")
@@ -85,6 +86,28 @@ struct HTTPEdgeTests {
             #expect(answer.status == 405)
             #expect(answer.header("Allow") == "DELETE")
             #expect(answer.error.code == "method_not_allowed")
+        }
+    }
+
+    @Test("Allow names what the path takes, and not what a parameter in its place would")
+    func allowed() async throws {
+        try await withRunningHost(routes: routes) { running in
+            let word = try await running.get("/users/me")
+            #expect(word.status == 404 && word.error.code == "unknown_route")
+            let verb = try await running.send(.delete, running.publicURL + "/trace")
+            #expect(verb.status == 405 && verb.header("Allow") == "GET, HEAD")
+        }
+    }
+
+    @Test("HEAD is answered as GET, without a body, errors too")
+    func head() async throws {
+        try await withRunningHost(routes: routes) { running in
+            for path in ["/trace", "/broke", "/nowhere"] {
+                let get = try await running.get(path)
+                let head = try await running.send(.head, running.publicURL + path)
+                #expect(head.status == get.status && head.body.isEmpty)
+                #expect(head.header("Content-Type") == get.header("Content-Type"))
+            }
         }
     }
 

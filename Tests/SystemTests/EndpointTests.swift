@@ -185,9 +185,10 @@ extension Probes {
         private static func otherMethods(_ endpoint: Endpoint, among all: [Endpoint]) -> [Probe] {
             let same = all.filter {
                 $0.service == endpoint.service && $0.isOnInternalPort == endpoint.isOnInternalPort
-                    && $0.matches(endpoint.path())
+                    && $0.path == endpoint.path
             }
-            let allowed = Set(same.map(\.method))
+            let methods = Set(same.map(\.method))
+            let allowed = methods.contains("GET") ? methods.union(["HEAD"]) : methods
             return ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].filter { !allowed.contains($0) }.map { method in
                 var probe = Probe(endpoint, status: 405)
                 probe.method = method

@@ -12,7 +12,9 @@ local function answer(applet, status, kind, text)
     applet:add_header("content-type", kind)
     applet:add_header("content-length", tostring(#text))
     applet:start_response()
-    applet:send(text)
+    if applet.method ~= "HEAD" then
+        applet:send(text)
+    end
 end
 
 -- The one document of all public paths. It is longer than HAProxy's buffers, which "http-request return" cannot go

@@ -3,7 +3,8 @@
 -- External transfers a month that a recipient on the free plan may receive.
 CREATE OR REPLACE FUNCTION free_slot_allowance() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 5 $$;
 
--- How many of them are taken in a month, here or elsewhere: a counter of a month that is over counts nothing.
+-- How many of them are taken in a month: by payments from acceptance on, less what release_slots() gave back, and by
+-- corrections from elsewhere (adjust_slots()). A counter of a month that is over counts nothing.
 CREATE OR REPLACE FUNCTION slots_taken(c receiving_counters, month date) RETURNS integer LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE WHEN c.month < month THEN 0 ELSE c.slots_used + c.slots_adjusted END
 $$;

@@ -78,6 +78,8 @@ struct EdgeResponder: HTTPResponder {
             response = self.unrouted(request).response(requestID: context.requestIDText)
         }
         self.finish(&response, context: context)
+        // Errors too: what followed would be read as the next answer.
+        if request.method == .head { response = response.createHeadResponse() }
         self.record(request, response, context: context, caller: caller, duration: start.duration(to: .now))
         return response
     }

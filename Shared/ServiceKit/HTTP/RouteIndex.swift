@@ -22,9 +22,17 @@ struct RouteIndex: Sendable {
     }
 
     /// The methods that exist for a path; empty if there is none.
+    ///
+    /// As the router looks for it: where a word is a segment of its own, it is no parameter of another route.
     func methods(of path: String) -> [HTTPRequest.Method] {
         let segments = path.split(separator: "/")
-        return self.entries.filter { Self.matches($0.segments, segments) }.map(\.method)
+        var found = self.entries
+        for (place, segment) in segments.enumerated() {
+            let words = found.filter { place < $0.segments.count && $0.segments[place] == segment }
+            if !words.isEmpty { found = words }
+        }
+        let methods = found.filter { Self.matches($0.segments, segments) }.map(\.method)
+        return methods.contains(.get) ? methods + [.head] : methods
     }
 
     /// Each route as the documents write it: `GET /devices/{id}`; sorted.

@@ -6,7 +6,8 @@ public import Messaging
 extension ServiceHost {
     /// A router whose errors are JSON:API; the edge around it is added by `run`.
     public func router() -> Router<AppRequestContext> {
-        Router(context: AppRequestContext.self).add(middleware: ErrorMiddleware())
+        // Whatever GET answers, HEAD answers without the body.
+        Router(context: AppRequestContext.self, options: .autoGenerateHeadEndpoints).add(middleware: ErrorMiddleware())
     }
 
     /// Lets only users with a good session token through.

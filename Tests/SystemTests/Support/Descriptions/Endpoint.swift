@@ -54,14 +54,6 @@ struct Endpoint: Sendable, CustomStringConvertible {
             .map { "\($0.name)=\($0.example ?? "")" }
         return query.isEmpty ? self.path() : self.path() + "?" + query.joined(separator: "&")
     }
-
-    /// Whether a request for a path comes here.
-    func matches(_ path: String) -> Bool {
-        let pattern = self.path.split(separator: "/")
-        let segments = path.split(separator: "/")
-        return pattern.count == segments.count
-            && zip(pattern, segments).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
-    }
 }
 
 extension Endpoint {
