@@ -31,6 +31,22 @@ struct PINTests {
         #expect(!dumped.contains("4821"))
     }
 
+    @Test(
+        "a PIN that everybody guesses first cannot be chosen, and is checked like any other",
+        arguments: [
+            "0000", "111111", "1212", "121212", "123123", "1234", "12345", "123456", "4321", "987654", "2580", "2000",
+        ]
+    )
+    func guessed(typed: String) throws {
+        #expect(throws: FieldProblem(pointer: "/pin", rule: .guessablePIN)) { try PIN(chosen: typed, pointer: "/pin") }
+        #expect(try self.pin(typed).digits == typed)
+    }
+
+    @Test("any other PIN can be chosen", arguments: ["4821", "739155", "1243", "90909", "0112", "135792"])
+    func chosen(typed: String) throws {
+        #expect(try PIN(chosen: typed, pointer: "/pin").digits == typed)
+    }
+
     @Test("of twenty wrong tries at once, five are checked and the rest hear that the PIN is locked")
     func lockout() async throws {
         try await self.withPIN("4821") { world in

@@ -37,6 +37,15 @@ private func refusal(_ text: String) -> APIError? {
 
 @Suite("strict JSON")
 struct StrictJSONTests {
+    @Test("bytes that are not decoded here are one value in UTF-8, with each name once, or none")
+    func undecoded() {
+        #expect(StrictJSONText.isOne(Array(#"{"data":{"id":"a","type":"x"},"more":[1,{"id":"a"}]}"#.utf8)))
+        for text in ["", "{", #"{"a":1,"a":2}"#, #"{"a":{"b":1,"\u0062":2}}"#, "{} {}", #"{"a":"\u0000"}"#] {
+            #expect(!StrictJSONText.isOne(Array(text.utf8)), Comment(rawValue: text))
+        }
+        #expect(!StrictJSONText.isOne("{}".utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }))
+    }
+
     @Test("a good body decodes and unknown members are ignored")
     func good() throws {
         let text = #" {"amount": 9223372036854775807, "note":"a\u00e9\ud83d\ude00\n", "extra": [1.5, {"x": null}]} "#

@@ -149,6 +149,8 @@ extension Probes {
                 "", "{", "[]", "null", "5", #"{"data":5}"#, #"{"data":{}}"#, #"{"data":{"id":5,"type":"x"}}"#,
                 #"{"data":{"id":"","type":"x"}}"#, #"{"data":{"id":"a\u0000","type":"x"}}"#, "\u{1f}\u{8b}",
                 #"{"data":{"id":"\#(long)","type":"x"}}"#, #"{"data":{"id":"evt-odd","type":"\#(long)"}}"#,
+                #"{"data":{"id":"evt-a","type":"x"},"data":{"id":"evt-b","type":"x"}}"#,
+                #"{"data":{"id":"evt-a","id":"evt-b","type":"x"}}"#,
                 String(repeating: "[", count: 200_000), #"{"data":"# + String(repeating: #"{"a":"#, count: 40_000),
             ]
             var probes = bodies.map { body in
@@ -156,6 +158,11 @@ extension Probes {
                 probe.body = Array(body.utf8)
                 return probe
             }
+            var wide = Probe(webhook, status: 400)
+            wide.body = Array(
+                #"{"data":{"id":"evt-a","type":"x"}}"#.utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }
+            )
+            probes.append(wide)
             var large = Probe(webhook, status: 413)
             large.body = [UInt8](repeating: 0x20, count: 256 * 1024 + 1)
             probes.append(large)

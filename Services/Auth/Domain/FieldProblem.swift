@@ -28,6 +28,7 @@ enum FieldRule: String, Hashable, Sendable, CaseIterable {
     case phone
     case gender
     case pin
+    case guessablePIN
     case method
     case path
     case bodyHash
@@ -54,6 +55,7 @@ enum FieldRule: String, Hashable, Sendable, CaseIterable {
         case .phone: "A phone number has eleven digits and begins with 0."
         case .gender: "Gender is Male, Female or Others."
         case .pin: "A PIN is 4 to 6 digits."
+        case .guessablePIN: "This PIN is one of those that everybody guesses first: choose another."
         case .method: "A method is POST, PUT, PATCH or DELETE."
         case .path: "A path begins with a slash and has no query."
         case .bodyHash: "A SHA-256 is 64 lower-case hexadecimal digits."

@@ -24,7 +24,9 @@ struct ClerkWebhookController: Sendable {
         guard let headers = Self.headers(request),
             WebhookSignature.verifySvix(headers, body: body, secrets: self.secrets, now: self.clock.now) == .valid
         else { throw AuthError.badSignature }
-        guard let message = ClerkMessage(parsing: body) else { throw AuthError.malformedMessage }
+        guard StrictJSONText.isOne(body), let message = ClerkMessage(parsing: body) else {
+            throw AuthError.malformedMessage
+        }
         try await self.takeMessage(message, id: headers.id, cause: context.cause)
         return APIResponse(.ok)
     }

@@ -22,7 +22,7 @@ struct PINController: Sendable {
     private func put(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let body = try await request.decodeBody(as: PINRequest.self, context: context)
-        let pin = try PIN(body.pin, pointer: "/pin")
+        let pin = try PIN(chosen: body.pin, pointer: "/pin")
         let current = try body.currentPin.map { try PIN($0, pointer: "/current_pin") }
         try await self.setPIN(pin, current: current, of: user, cause: context.cause)
         return .noContent
@@ -31,7 +31,7 @@ struct PINController: Sendable {
     private func reset(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let identity = try context.requireIdentity()
         let body = try await request.decodeBody(as: PINResetRequest.self, context: context)
-        let pin = try PIN(body.pin, pointer: "/pin")
+        let pin = try PIN(chosen: body.pin, pointer: "/pin")
         try await self.resetPIN(pin, of: identity.userID, provenAt: identity.provenAt, cause: context.cause)
         return .noContent
     }

@@ -16,7 +16,14 @@ struct StreamController: Sendable {
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
         group.get("/stream") { try await self.get($0, $1) }
+        // Opens none: whoever asks so reads no body.
+        group.head("/stream") { request, _ in
+            _ = try Self.lastEventID(request)
+            return Response(status: .ok, headers: Self.headers)
+        }
     }
+
+    private static let headers: HTTPFields = [.contentType: "text/event-stream", .xAccelBuffering: "no"]
 
     private func get(_ request: Request, _ context: AppRequestContext) async throws -> Response {
         let user = try context.requireIdentity().userID
@@ -27,7 +34,7 @@ struct StreamController: Sendable {
         let hub = self.hub
         return Response(
             status: .ok,
-            headers: [.contentType: "text/event-stream", .xAccelBuffering: "no"],
+            headers: Self.headers,
             body: ResponseBody { writer in
                 defer { hub.close(connection) }
                 try await body.write(to: &writer)
@@ -35,10 +42,14 @@ struct StreamController: Sendable {
         )
     }
 
+    /// Digits, as documented.
+    private static let longestID = 18
+
     /// Where the client stopped listening; nil for one that begins.
     private static func lastEventID(_ request: Request) throws(APIError) -> Int64? {
         guard let text = request.headers[.lastEventID] else { return nil }
-        guard let position = Int64(text), position >= 0, String(position) == text else {
+        guard text.utf8.count <= Self.longestID, let position = Int64(text), position >= 0, String(position) == text
+        else {
             throw .invalid(header: "Last-Event-ID", detail: "Use the id of the last event of the stream.")
         }
         return position

@@ -25,7 +25,7 @@ struct WebhookController: Sendable {
             self.metrics.badSignature.increment(by: 1)
             throw NotificationError.badSignature
         }
-        guard let event = try? WebhookEvent(parsing: body) else {
+        guard StrictJSONText.isOne(body), let event = try? WebhookEvent(parsing: body) else {
             self.metrics.malformed.increment(by: 1)
             throw NotificationError.malformedEvent
         }

@@ -16,7 +16,8 @@ struct RouteIndex: Sendable {
     private let entries: [Entry]
 
     init(_ router: Router<AppRequestContext>) {
-        self.entries = router.routes.map { route in
+        // HEAD goes with GET.
+        self.entries = router.routes.filter { $0.method != .head }.map { route in
             Entry(segments: route.path.description[...].split(separator: "/"), method: route.method)
         }
     }
