@@ -129,7 +129,7 @@ struct ApprovalVerifierTests {
             }
         }
         let unknown = try world.deviceHeader(device: UUID())
-        await #expect(throws: APIError.approvalInvalid) {
+        await #expect(throws: APIError.approvingDeviceUnknown) {
             try await verifier.verify(header: unknown, bound: world.bound)
         }
     }

@@ -32,6 +32,14 @@ extension APIError {
         source: .header("Transfa-Approval")
     )
 
+    /// 403: no device of the user's approved; the app registers the phone again.
+    public static let approvingDeviceUnknown = APIError(
+        .forbidden,
+        code: "device_unknown",
+        detail: "The approving device is not registered.",
+        source: .header("Transfa-Approval")
+    )
+
     /// 403: there is one, and it does not hold; why is not said.
     public static let approvalInvalid = APIError(
         .forbidden,

@@ -49,7 +49,7 @@ public struct ApprovalVerifier: Sendable {
 
     /// Checks the approval of a request whose body was read.
     ///
-    /// - Throws: 403 `approval_required` or `approval_invalid`; what the lookup of device keys throws.
+    /// - Throws: 403 `approval_required`, `approval_invalid` or `device_unknown`; what the lookup of device keys throws.
     public func verify(_ request: Request, context: AppRequestContext) async throws -> Approval {
         let identity = try context.requireIdentity()
         guard let header = request.headers[.transfaApproval] else { throw APIError.approvalRequired }
@@ -75,9 +75,10 @@ public struct ApprovalVerifier: Sendable {
 
     private func device(_ approval: DeviceApproval, _ bound: BoundRequest) async throws -> Approval {
         let age = self.clock.now.timeIntervalSince1970 - Double(approval.timestamp)
-        guard abs(age) <= Self.tolerance,
-            let key = try await self.deviceKeys.key(approval.device, of: bound.user)
-        else { throw APIError.approvalInvalid }
+        guard abs(age) <= Self.tolerance else { throw APIError.approvalInvalid }
+        guard let key = try await self.deviceKeys.key(approval.device, of: bound.user) else {
+            throw APIError.approvingDeviceUnknown
+        }
         let text = ApprovalText(
             method: bound.method,
             path: bound.path,
