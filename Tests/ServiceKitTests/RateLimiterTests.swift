@@ -185,6 +185,25 @@ struct RateLimiterTests {
         }
     }
 
+    @Test("what a process counted alone is not forgotten when Redis answers again")
+    func slowRedis() async throws {
+        try await withPrivateServers([.redis]) { servers in
+            try await withClients(1, of: try servers.redisURL) { clients in
+                let patience = SharedBuckets.defaultPatience
+                let limiter = try limiter([.user: "10/3600"], on: clients[0], patience: patience)
+                let ada = newUser()
+                try await servers.control.pause(.redis)
+                #expect(await passed(6, [ada], through: [limiter]) == 6)
+                try await servers.control.resume(.redis)
+                try await eventually("Redis to count again") {
+                    _ = try await limiter.count([newUser()])
+                    return try await clients[0].send(["DBSIZE"]).number ?? 0 > 0
+                }
+                #expect(await passed(20, [ada], through: [limiter]) == 4)
+            }
+        }
+    }
+
     @Test("what is known to be full is refused without asking Redis")
     func quickRefusal() async throws {
         try await withTestRedis { url in

@@ -44,9 +44,20 @@ final class LocalBuckets: Sendable {
         }
     }
 
-    /// Believes what somebody else counted.
-    func learn(_ emptyAt: Int64, for key: RateKey) {
-        self.shard(key).withLock { $0.keep(emptyAt, for: key, capacity: self.generation) }
+    /// Believes what somebody else counted, unless this process has counted more: it did so while nobody else could.
+    ///
+    /// - Parameters:
+    ///   - emptyAt: When the bucket will be empty, as somebody else counted.
+    ///   - key: The bucket.
+    ///   - request: The request that was counted there, and is here too; nil when there was no room for it everywhere.
+    /// - Returns: When the bucket will be empty.
+    func learn(_ emptyAt: Int64, for key: RateKey, counting request: (now: Int64, limit: RateLimit)?) -> Int64 {
+        self.shard(key).withLock { shard in
+            let own = request.map { RateBucket.add(to: shard[key], at: $0.now, $0.limit).emptyAt } ?? shard[key]
+            let later = max(emptyAt, own ?? emptyAt)
+            shard.keep(later, for: key, capacity: self.generation)
+            return later
+        }
     }
 
     /// How many names are kept.

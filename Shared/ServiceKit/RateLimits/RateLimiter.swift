@@ -68,9 +68,11 @@ public final class RateLimiter: Sendable {
             self.alone.increment(by: 1)
             return try self.countAlone(buckets, at: now)
         }
+        // In all of them, or in none.
+        let isCounted = answers.allSatisfy(\.hasRoom)
         let outcomes = zip(buckets, answers).map { bucket, answer in
-            let emptyAt = now + answer.emptyIn
-            self.local.learn(emptyAt, for: bucket.key)
+            let request = isCounted ? (now: now, limit: bucket.limit) : nil
+            let emptyAt = self.local.learn(now + answer.emptyIn, for: bucket.key, counting: request)
             let wait = max(1, answer.emptyIn + bucket.limit.interval - bucket.limit.window)
             return RateBucket.Outcome(isAllowed: answer.hasRoom, emptyAt: emptyAt, wait: answer.hasRoom ? 0 : wait)
         }
