@@ -70,6 +70,7 @@ enum FieldRule: String, Hashable, Sendable, CaseIterable {
         case .unexpected: "unexpected_field"
         case .reservedUsername: "username_reserved"
         case .adult: "under_age"
+        case .guessablePIN: "pin_guessable"
         case .username, .accountType, .text, .fullName, .elevenDigits, .date, .pastDate, .registrationNumber,
             .registrationType, .industry, .email, .phone, .gender, .pin, .method, .path, .bodyHash, .publicKey:
             "invalid_value"
