@@ -16,7 +16,7 @@ import regex
 from schemathesis.generation.meta import TestPhase
 
 from edit import BODY, QUERY, Edit
-from patterns import named
+from texts import named
 from suite import eventually, new_key
 from world import BANK, PIN, PLAN, SPARE, account_number, moment, tell_of_unknown_transfers
 

@@ -5,6 +5,7 @@ Run: scripts/openapi test
 
 import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "scripts/lib"))
@@ -49,7 +50,7 @@ def sample(title="Transfa sample", path="/things", operation="listThings", **cha
                     "required": ["id"],
                     "properties": {
                         "id": {"type": "string", "format": "uuid"},
-                        "name": {"type": "string", "pattern": r"^\p{Ll}+$"},
+                        "name": {"type": "string", "pattern": "^[a-z]+$"},
                         "since": {"type": "string", "format": "date-time"},
                     },
                 },
@@ -83,6 +84,35 @@ class Descriptions(unittest.TestCase):
         self.assertEqual({(path, method) for path, method, _ in openapi.operations(merged)}, public)
         self.assertNotIn("/internal/", openapi.text(merged))
         self.assertNotIn("internal", merged["components"]["securitySchemes"])
+
+
+class Published(unittest.TestCase):
+    """The file as others get it and read it: their readers of YAML, and openapi-spec-validator as it comes."""
+
+    def problems(self, old="", new=""):
+        text = openapi.MERGED.read_text()
+        self.assertIn(old, text)
+        with tempfile.TemporaryDirectory() as folder:
+            copy = pathlib.Path(folder) / "openapi.yaml"
+            copy.write_text(text.replace(old, new, 1))
+            return list(openapi.published_problems(copy))
+
+    def assert_noticed(self, old, new, words):
+        problems = self.problems(old, new)
+        self.assertTrue(any(words in problem for problem in problems), f"{words!r} is not in {problems}")
+
+    def test_it_is_good(self):
+        self.assertEqual(self.problems(), [])
+
+    def test_a_text_that_some_reader_takes_for_something_else_is_noticed(self):
+        self.assert_noticed("account_number: '0123456789'", "account_number: 0123456789", "YAML 1.2")
+        self.assert_noticed("'2026-11-01'", "2026-11-01", "YAML 1.1")
+
+    def test_what_the_validator_objects_to_is_noticed(self):
+        self.assert_noticed("  description: 'Everything", "  descriptions: 'Everything", "not OpenAPI 3.1")
+        self.assert_noticed("      operationId: payUser", "      operationId: getWallet", "not OpenAPI 3.1")
+        self.assert_noticed("^[A-Za-z]+[-_][A-Za-z]+$", r"^\p{L}+[-_]\p{L}+$", "not OpenAPI 3.1")
+        self.assert_noticed("/money-drops/{id}/qr:", "/money-drops/{drop}/qr:", "not OpenAPI 3.1")
 
 
 class Rules(unittest.TestCase):
@@ -157,6 +187,26 @@ class Rules(unittest.TestCase):
         document = sample()
         document["components"]["schemas"]["Thing"]["properties"]["name"]["examples"] = ["ada", "ADA"]
         self.assert_noticed(document, "an example breaks its schema")
+
+    def test_a_pattern_that_not_every_tool_knows_is_noticed(self):
+        for pattern in (
+            r"^\p{Ll}+$", r"^\d+$", r"^(?=a)a$", r"^(?<name>a)$", r"^(?i)a$", "^a++$", r"\Aa\Z", r"^(a)\1$", r"^\u{61}$", "^(a$"
+        ):
+            document = sample()
+            document["components"]["schemas"]["Thing"]["properties"]["name"]["pattern"] = pattern
+            self.assert_noticed(document, "has a pattern")
+        for pattern in (r"^(?:a|\x41|\u00e9|[\[\]*+]|\s)+$", r"^[^\x00-\x1f]{1,5}?$"):
+            self.assertIsNone(openapi.unportable(pattern))
+
+    def test_names_that_makers_of_clients_stumble_over_are_noticed(self):
+        document = sample()
+        document["components"]["schemas"]["Thing"]["properties"]["since"] = {"enum": ["now"]}
+        document["components"]["schemas"]["ThingSince"] = {"type": "object", "properties": {}}
+        self.assert_noticed(document, "ThingSince")
+        document = sample()
+        content = answer_of(document)
+        content["examples"] = {"description": {"value": content.pop("example")}}
+        self.assert_noticed(document, "the example description")
 
     def test_a_name_that_stands_twice_is_noticed(self):
         with self.assertRaises(openapi.yaml.constructor.ConstructorError):

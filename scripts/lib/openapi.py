@@ -1,6 +1,6 @@
 """Checks every openapi.yaml of the repository and merges their public paths for the gateway; see scripts/openapi.
 
-    openapi.py check     prints what is wrong, also that the merged document is out of date
+    openapi.py check     prints what is wrong, also that the merged document is out of date, or that others cannot read it
     openapi.py write     prints what is wrong; writes the merged document when nothing is
 """
 
@@ -13,9 +13,9 @@ import urllib.parse
 
 import jsonschema
 import openapi_spec_validator
+import openapi_spec_validator.readers
 import referencing
 import referencing.jsonschema
-import regex
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -49,9 +49,26 @@ Loader.yaml_implicit_resolvers = {
 Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
 
 
+# What the core schema of YAML 1.2 takes for something other than a text, such as 0123456789, which is one for YAML 1.1.
+CORE = (
+    ("null", "null|Null|NULL|~", "nN~"),
+    ("bool", "true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", "[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
+    ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+     "-+.0123456789"),
+)
+CORE = [(f"tag:yaml.org,2002:{kind}", re.compile(f"^(?:{form})$"), list(first)) for kind, form, first in CORE]
+
+
 class Dumper(yaml.SafeDumper):
+    """Quotes what a reader of YAML 1.1 or of 1.2 would take for something other than a text."""
+
     def ignore_aliases(self, data):
         return True
+
+
+for tag, form, first in CORE:
+    Dumper.add_implicit_resolver(tag, form, first)
 
 
 def load(path):
@@ -125,29 +142,48 @@ def subschemas(schema, place):
 # Rules: each gives sentences about one document
 
 
-def _with_plain_patterns(node):
-    """The same for the validator, which takes patterns for Python's and knows no \\p{...}."""
-    if isinstance(node, list):
-        return [_with_plain_patterns(value) for value in node]
-    if not isinstance(node, dict):
-        return node
-    return {
-        name: "." if name == "pattern" and isinstance(value, str) else _with_plain_patterns(value)
-        for name, value in node.items()
-    }
+# Escapes that mean the same in Python, in ECMAScript without flags, in Java and in ICU: \p{...} wants a flag, \d and \w
+# are of ASCII here and of Unicode there.
+ESCAPE = re.compile(r"\\(?:[stnrfv]|x[0-9a-f]{2}|u[0-9a-f]{4}|[^A-Za-z0-9])")
+SET = re.compile(r"\[\^?[^\]]*\]")
+# What only looks around, names of groups, flags, and what gives nothing back.
+SPECIAL = re.compile(r"\(\?(?!:)..?|[*+?}]\+")
+
+
+def unportable(pattern):
+    """The first thing in a pattern that not every tool knows; None if there is none."""
+    plain = ESCAPE.sub("x", pattern)
+    found = re.search(r"\\.?", plain) or SPECIAL.search(SET.sub("x", plain))
+    return found and found[0]
+
+
+def has_portable_patterns(document):
+    for place, node in walk(document):
+        pattern = node.get("pattern")
+        if not isinstance(pattern, str) or place[-1:] == ("properties",):
+            continue
+        where = "/".join(map(str, place))
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            yield f"{where} has a pattern that is none: {error}"
+        if found := unportable(pattern):
+            yield f"{where} has a pattern with {found}, which not every tool knows"
 
 
 def is_valid(document):
-    for place, node in walk(document):
-        if isinstance(node.get("pattern"), str) and place[-1:] != ("properties",):
-            try:
-                regex.compile(node["pattern"])
-            except regex.error as error:
-                yield f"{'/'.join(map(str, place))} has a pattern that is none: {error}"
+    yield from has_portable_patterns(document)
+    yield from not_openapi(document)
+
+
+def not_openapi(document):
     try:
-        openapi_spec_validator.validate(_with_plain_patterns(document))
-    except Exception as error:  # Each version of the library has its own.
-        yield f"not OpenAPI 3.1: {getattr(error, 'message', error)} at {'/'.join(map(str, getattr(error, 'path', [])))}"
+        errors = list(openapi_spec_validator.OpenAPIV31SpecValidator(document).iter_errors())
+    except Exception as error:  # Each version of the library has its own, for references that lead nowhere.
+        errors = [error]
+    for error in errors:
+        place = "/".join(map(str, getattr(error, "absolute_path", [])))
+        yield f"not OpenAPI 3.1: {getattr(error, 'message', error)} at {place}"
 
 
 def names_operations(document):
@@ -210,15 +246,6 @@ def has_no_empty_schemas(document):
                     yield f"{'/'.join(map(str, place))} has no schema for {media}"
 
 
-def _pattern(validator, pattern, instance, schema):
-    # Patterns are ECMAScript's, which knows \p{...}; Python's own module does not.
-    if validator.is_type(instance, "string") and not regex.search(pattern, instance):
-        yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
-
-
-Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": _pattern})
-
-
 def examples_of(node):
     if "example" in node:
         yield node["example"]
@@ -233,7 +260,9 @@ def keeps_its_examples(document):
 
     def problems(place, example):
         schema = {"$ref": "urn:document#" + pointer(*place)}
-        validator = Validator(schema, registry=registry, format_checker=Validator.FORMAT_CHECKER)
+        validator = jsonschema.Draft202012Validator(
+            schema, registry=registry, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+        )
         for error in validator.iter_errors(example):
             inside = "/".join(map(str, error.absolute_path))
             yield f"{'/'.join(map(str, place[:-1]))}: an example breaks its schema at /{inside}: {error.message[:200]}"
@@ -248,7 +277,28 @@ def keeps_its_examples(document):
                 yield from problems(place, example)
 
 
-RULES = (is_valid, names_operations, says_what_it_answers, has_no_empty_schemas, keeps_its_examples)
+def _type_name(name):
+    return "".join(word[:1].upper() + word[1:] for word in re.split(r"[^A-Za-z0-9]+", name))
+
+
+def has_names_for_generators(document):
+    """What makers of clients stumble over: their names for what has none, and examples that look like one."""
+    named = document.get("components", {}).get("schemas", {})
+    for name, schema in named.items():
+        for member, inner in schema.get("properties", {}).items() if isinstance(schema, dict) else ():
+            made = _type_name(f"{name}_{member}")
+            if made in named and isinstance(inner, dict) and inner.keys() & {"enum", "properties"}:
+                yield f"components/schemas/{name}: makers of clients call the type of {member} {made}, as another schema"
+    for place, node in walk(document):
+        examples = node.get("examples")
+        if isinstance(examples, dict) and place[-1:] != ("properties",):
+            for name in sorted(examples.keys() & {"summary", "description", "value", "externalValue", "$ref"}):
+                yield f"{'/'.join(map(str, place))}: the example {name} has the name of a member of examples"
+
+
+RULES = (
+    is_valid, names_operations, says_what_it_answers, has_no_empty_schemas, keeps_its_examples, has_names_for_generators,
+)
 
 
 def check(document):
@@ -395,17 +445,51 @@ def is_current(merged, path=MERGED):
     return path.exists() and load(path) == merged
 
 
+def _plain(node):
+    """Every scalar without quotes, names of members too."""
+    if isinstance(node, yaml.MappingNode):
+        for pair in node.value:
+            yield from (scalar for part in pair for scalar in _plain(part))
+    elif isinstance(node, yaml.SequenceNode):
+        yield from (scalar for part in node.value for scalar in _plain(part))
+    elif not node.style:
+        yield node
+
+
+def _kind(value, forms):
+    return next((tag for tag, form in forms if form.match(value)), "tag:yaml.org,2002:str")
+
+
+def misread(text):
+    """What readers of YAML 1.1 or of 1.2 take for something else than we do: dates, numbers, yes and no."""
+    former = yaml.SafeLoader.yaml_implicit_resolvers
+    for node in _plain(yaml.compose(text, Loader)):
+        kinds = {"1.1": _kind(node.value, former.get(node.value[:1], [])), "1.2": _kind(node.value, [x[:2] for x in CORE])}
+        for version, kind in kinds.items():
+            if kind != node.tag:
+                said = kind.rsplit(":", 1)[-1]
+                yield f"line {node.start_mark.line + 1}: {node.value} is of type {said} for YAML {version}: quote it"
+
+
+def published_problems(path=MERGED):
+    """What others would find in the file as it stands, with the readers and the validator that they have."""
+    read, _ = openapi_spec_validator.readers.read_from_filename(str(path))
+    for problem in (*misread(path.read_text()), *not_openapi(read)):
+        yield f"{path.name}: {problem}"
+
+
 def main(order):
     merged, problems = everything()
-    if not problems and order == "check" and not is_current(merged):
-        problems = [f"{MERGED.relative_to(ROOT)} is out of date: run scripts/openapi"]
-    for problem in problems:
-        print(problem, file=sys.stderr)
     if not problems and order == "write":
         MERGED.parent.mkdir(parents=True, exist_ok=True)
         MERGED.write_text(text(merged))
         count = len(list(operations(merged)))
         print(f"{MERGED.relative_to(ROOT)}: {count} operations of {len(merged['tags'])} services")
+    elif not problems and not is_current(merged):
+        problems = [f"{MERGED.relative_to(ROOT)} is out of date: run scripts/openapi"]
+    problems = problems or list(published_problems())
+    for problem in problems:
+        print(problem, file=sys.stderr)
     return 1 if problems else 0
 
 
