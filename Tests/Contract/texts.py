@@ -1,4 +1,4 @@
-"""Texts as clients send them. Patterns of the documents forbid less than services do, where no portable pattern can say it."""
+"""Texts as clients send them: patterns of the documents forbid less than services where no portable one can say it."""
 
 import unicodedata
 

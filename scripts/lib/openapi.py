@@ -1,6 +1,6 @@
 """Checks every openapi.yaml of the repository and merges their public paths for the gateway; see scripts/openapi.
 
-    openapi.py check     prints what is wrong, also that the merged document is out of date, or that others cannot read it
+    openapi.py check     prints what is wrong, also that the merged document is out of date, or none for others
     openapi.py write     prints what is wrong; writes the merged document when nothing is
 """
 
@@ -12,8 +12,7 @@ import sys
 import urllib.parse
 
 import jsonschema
-import openapi_spec_validator
-import openapi_spec_validator.readers
+import openapi_tools
 import referencing
 import referencing.jsonschema
 import yaml
@@ -47,28 +46,6 @@ Loader.yaml_implicit_resolvers = {
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
-
-
-# What the core schema of YAML 1.2 takes for something other than a text, such as 0123456789, which is one for YAML 1.1.
-CORE = (
-    ("null", "null|Null|NULL|~", "nN~"),
-    ("bool", "true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("int", "[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
-    ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
-     "-+.0123456789"),
-)
-CORE = [(f"tag:yaml.org,2002:{kind}", re.compile(f"^(?:{form})$"), list(first)) for kind, form, first in CORE]
-
-
-class Dumper(yaml.SafeDumper):
-    """Quotes what a reader of YAML 1.1 or of 1.2 would take for something other than a text."""
-
-    def ignore_aliases(self, data):
-        return True
-
-
-for tag, form, first in CORE:
-    Dumper.add_implicit_resolver(tag, form, first)
 
 
 def load(path):
@@ -142,21 +119,6 @@ def subschemas(schema, place):
 # Rules: each gives sentences about one document
 
 
-# Escapes that mean the same in Python, in ECMAScript without flags, in Java and in ICU: \p{...} wants a flag, \d and \w
-# are of ASCII here and of Unicode there.
-ESCAPE = re.compile(r"\\(?:[stnrfv]|x[0-9a-f]{2}|u[0-9a-f]{4}|[^A-Za-z0-9])")
-SET = re.compile(r"\[\^?[^\]]*\]")
-# What only looks around, names of groups, flags, and what gives nothing back.
-SPECIAL = re.compile(r"\(\?(?!:)..?|[*+?}]\+")
-
-
-def unportable(pattern):
-    """The first thing in a pattern that not every tool knows; None if there is none."""
-    plain = ESCAPE.sub("x", pattern)
-    found = re.search(r"\\.?", plain) or SPECIAL.search(SET.sub("x", plain))
-    return found and found[0]
-
-
 def has_portable_patterns(document):
     for place, node in walk(document):
         pattern = node.get("pattern")
@@ -167,23 +129,13 @@ def has_portable_patterns(document):
             re.compile(pattern)
         except re.error as error:
             yield f"{where} has a pattern that is none: {error}"
-        if found := unportable(pattern):
+        if found := openapi_tools.unportable(pattern):
             yield f"{where} has a pattern with {found}, which not every tool knows"
 
 
 def is_valid(document):
     yield from has_portable_patterns(document)
-    yield from not_openapi(document)
-
-
-def not_openapi(document):
-    try:
-        errors = list(openapi_spec_validator.OpenAPIV31SpecValidator(document).iter_errors())
-    except Exception as error:  # Each version of the library has its own, for references that lead nowhere.
-        errors = [error]
-    for error in errors:
-        place = "/".join(map(str, getattr(error, "absolute_path", [])))
-        yield f"not OpenAPI 3.1: {getattr(error, 'message', error)} at {place}"
+    yield from openapi_tools.not_openapi(document)
 
 
 def names_operations(document):
@@ -288,7 +240,7 @@ def has_names_for_generators(document):
         for member, inner in schema.get("properties", {}).items() if isinstance(schema, dict) else ():
             made = _type_name(f"{name}_{member}")
             if made in named and isinstance(inner, dict) and inner.keys() & {"enum", "properties"}:
-                yield f"components/schemas/{name}: makers of clients call the type of {member} {made}, as another schema"
+                yield f"components/schemas/{name}: makers of clients call the type of {member} {made}, as another"
     for place, node in walk(document):
         examples = node.get("examples")
         if isinstance(examples, dict) and place[-1:] != ("properties",):
@@ -297,7 +249,8 @@ def has_names_for_generators(document):
 
 
 RULES = (
-    is_valid, names_operations, says_what_it_answers, has_no_empty_schemas, keeps_its_examples, has_names_for_generators,
+    is_valid, names_operations, says_what_it_answers, has_no_empty_schemas, keeps_its_examples,
+    has_names_for_generators,
 )
 
 
@@ -423,7 +376,7 @@ def merge(named):
 
 def text(document):
     header = "# Made by scripts/openapi from the services' openapi.yaml. Do not edit.\n"
-    return header + yaml.dump(document, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=120)
+    return header + yaml.dump(document, Dumper=openapi_tools.Dumper, sort_keys=False, allow_unicode=True, width=120)
 
 
 @functools.cache
@@ -445,37 +398,8 @@ def is_current(merged, path=MERGED):
     return path.exists() and load(path) == merged
 
 
-def _plain(node):
-    """Every scalar without quotes, names of members too."""
-    if isinstance(node, yaml.MappingNode):
-        for pair in node.value:
-            yield from (scalar for part in pair for scalar in _plain(part))
-    elif isinstance(node, yaml.SequenceNode):
-        yield from (scalar for part in node.value for scalar in _plain(part))
-    elif not node.style:
-        yield node
-
-
-def _kind(value, forms):
-    return next((tag for tag, form in forms if form.match(value)), "tag:yaml.org,2002:str")
-
-
-def misread(text):
-    """What readers of YAML 1.1 or of 1.2 take for something else than we do: dates, numbers, yes and no."""
-    former = yaml.SafeLoader.yaml_implicit_resolvers
-    for node in _plain(yaml.compose(text, Loader)):
-        kinds = {"1.1": _kind(node.value, former.get(node.value[:1], [])), "1.2": _kind(node.value, [x[:2] for x in CORE])}
-        for version, kind in kinds.items():
-            if kind != node.tag:
-                said = kind.rsplit(":", 1)[-1]
-                yield f"line {node.start_mark.line + 1}: {node.value} is of type {said} for YAML {version}: quote it"
-
-
 def published_problems(path=MERGED):
-    """What others would find in the file as it stands, with the readers and the validator that they have."""
-    read, _ = openapi_spec_validator.readers.read_from_filename(str(path))
-    for problem in (*misread(path.read_text()), *not_openapi(read)):
-        yield f"{path.name}: {problem}"
+    return openapi_tools.problems_of_file(path, Loader)
 
 
 def main(order):

@@ -164,7 +164,8 @@ class Plan:
                            files=(*MONEY_FILES, "Tests/Mutations/"))
 
     def checks(self):
-        api = ("Services/", "Shared/ServiceKit/openapi.yaml", "deploy/gateway/", "scripts/lib/openapi.py")
+        api = ("Services/", "Shared/ServiceKit/openapi.yaml", "deploy/gateway/", "scripts/lib/openapi.py",
+               "scripts/lib/openapi_tools.py", "Tests/OpenAPITests/")
         deploy = ("deploy/", "scripts/lib/manifests/", "scripts/lib/observability/", "scripts/lib/delivery/", ".github/")
         yield self.program("this runner", "default", self.python, self.root / "Tests/Testing/testing_test.py", cores=0.5,
                            files=("Tests/Testing/",))
