@@ -109,4 +109,5 @@ print_phases() {
     printf '%-44s %8s\n' "phase" "min:sec"
     printf '%s\n' "${console_phases[@]}"
     printf '%-44s %8s\n' "total" "$(elapsed_text $((SECONDS - console_started)))"
+    console_phases=()
 }

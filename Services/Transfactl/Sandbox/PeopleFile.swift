@@ -2,7 +2,7 @@ import Foundation
 import Primitives
 import Sealing
 
-/// Invented people between commands, with what their phones would keep. None of it opens anything but a sandbox.
+/// Invented people between commands, with what their phones would keep: it opens nothing but a sandbox.
 struct PeopleFile {
     let path: String
 
