@@ -3,7 +3,7 @@
 -- Who changed a tier, when and why stays.
 CREATE OR REPLACE FUNCTION keep_tier_changes() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE EXCEPTION 'append_only' USING TABLE = tg_table_name, ERRCODE = 'insufficient_privilege';
+    RAISE EXCEPTION 'append_only: %', tg_table_name USING ERRCODE = 'insufficient_privilege';
 END $$;
 
 -- Closed is the last word: nothing opens a profile again, whatever asks for it.

@@ -15,7 +15,7 @@ struct CheckTransfer: Sendable {
     /// After so many questions without news a person has to look.
     private static let patience = 12
 
-    /// Runs the job, whose key is the transaction id.
+    /// Runs the job, whose key is the transfer's id.
     func callAsFunction(_ job: Job) async throws -> JobOutcome {
         guard let id = UUID(text: job.key) else { return .failed(reason: "malformed_key") }
         let reference = TransferReference.text(of: id)

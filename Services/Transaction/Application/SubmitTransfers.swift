@@ -34,7 +34,7 @@ struct SubmitTransfers: Sendable {
     private static let recoveryRetry = Duration.seconds(10)
     private static let firstFollowUp = Duration.seconds(20)
 
-    /// Runs a batch of jobs, whose keys are transaction ids.
+    /// Runs a batch of jobs, whose keys are ids of transfers.
     func callAsFunction(_ jobs: [Job]) async -> [JobOutcome] {
         do {
             return try await self.run(jobs)
@@ -49,7 +49,7 @@ struct SubmitTransfers: Sendable {
             return jobs.map { _ in .again(reason: "provider_unavailable", after: Self.staleRetry) }
         }
         let ids = jobs.compactMap { UUID(text: $0.key) }
-        precondition(ids.count == jobs.count, "the key of a submission is a transaction id")
+        precondition(ids.count == jobs.count, "the key of a submission is the id of a transfer")
         let steps = try await self.database.transaction(cause: Cause(causationID: jobs[0].id)) { transaction in
             try await self.store.begin(ids, in: transaction)
         }

@@ -1,5 +1,5 @@
--- What transaction publishes: rows of the outbox, written in the commit that they are about. One function per kind of
--- event, or of kinds that say the same; each names the members once, as deploy/events/asyncapi.json has them. Whoever
+-- What transaction publishes: rows of the outbox, written in the commit that they are about. The members of
+-- a kind, or of kinds that say the same, are named once, as deploy/events/asyncapi.json has them. Whoever
 -- publishes has the row that is the subject locked, and has written and counted there what the event says.
 
 -- An event id for the rare events that no caller foresees: a UUIDv7, so that it names its outbox day.
@@ -13,18 +13,13 @@ CREATE OR REPLACE FUNCTION event_data(members json) RETURNS text LANGUAGE sql ST
     SELECT json_strip_nulls(members)::text
 $$;
 
--- The same for who knows whether all is known: looking for nulls costs half as much as the text.
-CREATE OR REPLACE FUNCTION event_data(members json, is_whole boolean) RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT CASE WHEN is_whole THEN members::text ELSE event_data(members) END
-$$;
-
 -- Transfers: one statement for all of a batch. An event without an id gets a new one; no ids at all are null.
 
 CREATE OR REPLACE FUNCTION created_data(id uuid, sender uuid, recipient uuid, amount bigint, type text, route text,
     route_reason text, fee bigint, duty bigint, moment text) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT event_data(json_build_object('transaction_id', id, 'sender_id', sender, 'recipient_id', recipient,
         'amount', amount, 'type', type, 'route', route, 'route_reason', route_reason, 'fee', fee, 'duty', duty,
-        'timestamp', moment), sender IS NOT NULL AND recipient IS NOT NULL)
+        'timestamp', moment))
 $$;
 
 CREATE OR REPLACE FUNCTION publish_created(p_ids uuid[], p_events uuid[], p_now timestamptz) RETURNS void
@@ -91,7 +86,7 @@ END $$;
 CREATE OR REPLACE FUNCTION slot_data(recipient uuid, transfer uuid, month date, used integer) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT event_data(json_build_object('user_id', recipient, 'transaction_id', transfer,
-        'month', to_char(month, 'YYYY-MM'), 'used', used), transfer IS NOT NULL AND used IS NOT NULL)
+        'month', to_char(month, 'YYYY-MM'), 'used', used))
 $$;
 
 -- Slots of transfers that go back, in the order in which their recipients' events are numbered.
@@ -111,11 +106,12 @@ END $$;
 CREATE OR REPLACE FUNCTION rerouted_data(id uuid, sender uuid, recipient uuid, amount bigint, reason text, moment text)
 RETURNS text LANGUAGE sql STABLE AS $$
     SELECT event_data(json_build_object('transaction_id', id, 'sender_id', sender, 'recipient_id', recipient,
-        'amount', amount, 'reason', reason, 'timestamp', moment), true)
+        'amount', amount, 'reason', reason, 'timestamp', moment))
 $$;
 
 -- Accepted orders: that there is a transfer, that it took a free slot, that it stays inside for want of one. Nothing is
--- read back.
+-- read back: the numbers are those that write_transfers() and count_orders() have written. Orders come with ids for all
+-- of their events.
 CREATE OR REPLACE FUNCTION publish_orders(p_orders order_facts[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_moment constant text := moment_text(p_now);
@@ -133,7 +129,8 @@ BEGIN
         SELECT f.rerouted_event, 'transfer.rerouted.internal', f.id, 2,
             rerouted_data(f.id, f.sender_id, f.recipient_id, f.amount, f.route_reason, v_moment)
         WHERE f.route_reason = 'no_slot'
-    ) AS e(id, type, subject, sequence, data);
+    ) AS e(id, type, subject, sequence, data)
+    ORDER BY f.ord, e.sequence;
 END $$;
 
 -- Slots that were counted elsewhere, after the counter was corrected.

@@ -41,9 +41,9 @@ DECLARE
 BEGIN
     FOR f IN SELECT * FROM order_facts(p_ids, p_senders, p_recipients, p_amounts, p_descriptions, p_routes, p_keys,
         p_hashes, p_nonces, p_devices, p_created_events, p_rerouted_events, p_slot_events, p_correlations,
-        p_traceparents, p_types, p_targets, p_details, v_locked, v_now)
-    LOOP
-        v_devices := v_devices || f.known_device; f.at_device := array_position(v_devices, f.known_device);
+        p_traceparents, p_types, p_targets, p_details, v_locked, v_now) LOOP
+        v_devices := v_devices || f.known_device;
+        f.at_device := array_position(v_devices, f.known_device);
         f.nonce_used := f.nonce_used OR v_nonces[f.at_nonce] > 0;
         f.day_left := f.day_left - v_sent[f.at_sender];
         f.month_left := f.month_left - v_sent[f.at_sender];
@@ -190,7 +190,7 @@ CREATE OR REPLACE FUNCTION route_of(reason text) RETURNS text LANGUAGE sql IMMUT
     SELECT CASE WHEN reason IN ('plan', 'free_slot', 'self_transfer') THEN 'external' ELSE 'internal' END
 $$;
 
--- The orders with all that decides about them, by the clock of the decision. What is left is what may still be sent,
+-- The orders with all that decides about them but at_device, by the clock of the decision. What is left is what may still be sent,
 -- null where nothing limits it. Details are {"amount_per_claim","slots","expires_at","pool_account","link",
 -- "password_hash"} of a drop, the last may be missing, and "quote": {"cost","expires_at"} of any order.
 --
@@ -348,7 +348,7 @@ BEGIN
         PERFORM write_drops(p_orders, p_now);
     END IF;
     WITH placed AS MATERIALIZED (SELECT * FROM unnest(p_orders)),
-    transfers AS (
+    written AS (
         INSERT INTO transfers (id, reference, type, state, sequence, steps, sender_id, recipient_id,
             recipient_username, debit_account, credit_account, amount, fee, duty, route, route_reason, first_fee,
             first_duty, first_route, source_account, beneficiary_id, destination, slot_month, incoming_counted,

@@ -2,7 +2,7 @@
 
 CREATE OR REPLACE FUNCTION refuse_rewriting() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE EXCEPTION 'append_only' USING TABLE = tg_table_name, ERRCODE = 'insufficient_privilege';
+    RAISE EXCEPTION 'append_only: %', tg_table_name USING ERRCODE = 'insufficient_privilege';
 END $$;
 
 -- Closed is the last word: nothing that is heard later opens a profile again.

@@ -39,5 +39,5 @@ END $$;
 -- Acts of operators stay as they were written.
 CREATE OR REPLACE FUNCTION refuse_changed_audit() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    RAISE EXCEPTION 'append_only' USING TABLE = tg_table_name, ERRCODE = 'insufficient_privilege';
+    RAISE EXCEPTION 'append_only: %', tg_table_name USING ERRCODE = 'insufficient_privilege';
 END $$;

@@ -1,4 +1,4 @@
--- What analytics hears: a row per transaction that moved money.
+-- What analytics hears: a row per transfer that moved money.
 SELECT t.id, t.type, t.sender_id, t.recipient_id, r.account_type, t.amount, t.fee, t.duty, t.route, t.route_reason,
     t.state = 'reversed', t.ended_at - CASE t.state WHEN 'reversed' THEN interval '2 hours' ELSE '0' END, d.id, d.creator_id,
     d.slots, s.position
