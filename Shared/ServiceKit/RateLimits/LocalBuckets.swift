@@ -5,18 +5,28 @@ import EventLoops
 /// Bounded: of two generations of names the older one is dropped when the younger one is full, so what is forgotten has
 /// not been used for longest. A request costs one short lock and no memory that grows.
 final class LocalBuckets: Sendable {
+    /// When a bucket will be empty, as this process has counted and as all have counted together.
+    ///
+    /// Apart, since answers to requests that went at once come in any order.
+    private struct Filling {
+        var own = Int64.min
+        var shared = Int64.min
+
+        var emptyAt: Int64 { max(self.own, self.shared) }
+    }
+
     private struct Shard {
-        var young: [RateKey: Int64] = [:]
-        var old: [RateKey: Int64] = [:]
+        var young: [RateKey: Filling] = [:]
+        var old: [RateKey: Filling] = [:]
 
-        subscript(key: RateKey) -> Int64? { self.young[key] ?? self.old[key] }
+        subscript(key: RateKey) -> Filling? { self.young[key] ?? self.old[key] }
 
-        mutating func keep(_ emptyAt: Int64, for key: RateKey, capacity: Int) {
+        mutating func keep(_ filling: Filling, for key: RateKey, capacity: Int) {
             if self.young.count >= capacity, self.young[key] == nil {
                 self.old = self.young
                 self.young = [:]
             }
-            self.young[key] = emptyAt
+            self.young[key] = filling
         }
     }
 
@@ -33,30 +43,48 @@ final class LocalBuckets: Sendable {
     }
 
     /// When a bucket will be empty, as far as this process knows.
-    func emptyAt(_ key: RateKey) -> Int64? { self.shard(key).withLock { $0[key] } }
+    func emptyAt(_ key: RateKey) -> Int64? { self.shard(key).withLock { $0[key]?.emptyAt } }
 
-    /// Puts a request into a bucket.
+    /// Puts a request into a bucket that nobody else counts now.
     func add(to key: RateKey, at now: Int64, _ limit: RateLimit) -> RateBucket.Outcome {
-        self.shard(key).withLock { shard in
-            let outcome = RateBucket.add(to: shard[key], at: now, limit)
-            shard.keep(outcome.emptyAt, for: key, capacity: self.generation)
+        self.change(key) { filling in
+            let outcome = RateBucket.add(to: filling.emptyAt, at: now, limit)
+            filling.own = outcome.emptyAt
             return outcome
         }
     }
 
-    /// Believes what somebody else counted, unless this process has counted more: it did so while nobody else could.
+    /// Believes what all have counted together, unless this process has counted more: it did so while it was alone.
     ///
     /// - Parameters:
-    ///   - emptyAt: When the bucket will be empty, as somebody else counted.
+    ///   - emptyAt: When the bucket will be empty, as all have counted.
     ///   - key: The bucket.
-    ///   - request: The request that was counted there, and is here too; nil when there was no room for it everywhere.
-    /// - Returns: When the bucket will be empty.
-    func learn(_ emptyAt: Int64, for key: RateKey, counting request: (now: Int64, limit: RateLimit)?) -> Int64 {
+    ///   - now: The time after the answer.
+    ///   - limit: The limit of the bucket.
+    ///   - isCounted: Whether the request was put into the bucket there, and is here too.
+    /// - Returns: Whether there is room here too, and when the bucket will be empty.
+    func learn(
+        _ emptyAt: Int64,
+        for key: RateKey,
+        at now: Int64,
+        _ limit: RateLimit,
+        isCounted: Bool
+    ) -> RateBucket.Outcome {
+        self.change(key) { filling in
+            filling.shared = max(filling.shared, emptyAt)
+            guard isCounted else { return RateBucket.Outcome(isAllowed: false, emptyAt: filling.emptyAt, wait: 0) }
+            let own = RateBucket.add(to: filling.own, at: now, limit)
+            filling.own = own.emptyAt
+            return RateBucket.Outcome(isAllowed: own.isAllowed, emptyAt: filling.emptyAt, wait: own.wait)
+        }
+    }
+
+    private func change(_ key: RateKey, _ body: (inout Filling) -> RateBucket.Outcome) -> RateBucket.Outcome {
         self.shard(key).withLock { shard in
-            let own = request.map { RateBucket.add(to: shard[key], at: $0.now, $0.limit).emptyAt } ?? shard[key]
-            let later = max(emptyAt, own ?? emptyAt)
-            shard.keep(later, for: key, capacity: self.generation)
-            return later
+            var filling = shard[key] ?? Filling()
+            let outcome = body(&filling)
+            shard.keep(filling, for: key, capacity: self.generation)
+            return outcome
         }
     }
 

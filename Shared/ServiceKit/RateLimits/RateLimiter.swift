@@ -70,11 +70,22 @@ public final class RateLimiter: Sendable {
         }
         // In all of them, or in none.
         let isCounted = answers.allSatisfy(\.hasRoom)
+        let answered = self.now()
         let outcomes = zip(buckets, answers).map { bucket, answer in
-            let request = isCounted ? (now: now, limit: bucket.limit) : nil
-            let emptyAt = self.local.learn(now + answer.emptyIn, for: bucket.key, counting: request)
+            let own = self.local.learn(
+                now + answer.emptyIn,
+                for: bucket.key,
+                at: answered,
+                bucket.limit,
+                isCounted: isCounted
+            )
             let wait = max(1, answer.emptyIn + bucket.limit.interval - bucket.limit.window)
-            return RateBucket.Outcome(isAllowed: answer.hasRoom, emptyAt: emptyAt, wait: answer.hasRoom ? 0 : wait)
+            let isAllowed = answer.hasRoom && (own.isAllowed || !isCounted)
+            return RateBucket.Outcome(
+                isAllowed: isAllowed,
+                emptyAt: own.emptyAt,
+                wait: isAllowed ? 0 : answer.hasRoom ? own.wait : wait
+            )
         }
         try self.refuse(buckets, outcomes, at: now)
         return Self.standings(buckets, outcomes, at: now)
