@@ -57,7 +57,7 @@ class Suite:
         self.run = run
         self.description = described(run)
         parts = {part["name"]: part["settings"] for part in self.description["parts"]}
-        self.tool = self.description["tool"]
+        self.tool, self.addresses = self.description["tool"], parts["auth"]
         self.webhook_token = parts["notification"]["ANCHOR_WEBHOOK_TOKEN"]
         self.clerk_secret = parts["auth"]["CLERK_WEBHOOK_SECRET"]
         self.postgres = self.description["servers"]["postgres"]
@@ -66,7 +66,8 @@ class Suite:
         self.tokens = {}
 
     def url(self, service):
-        return self.tool[f"{service.upper()}_URL"]
+        # Its own: the gateway refuses for itself what is tried here.
+        return self.addresses[f"{service.upper()}_URL"]
 
     def internal_url(self, service):
         return self.tool[f"{service.upper()}_INTERNAL_URL"]
