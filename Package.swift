@@ -26,6 +26,7 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
@@ -64,7 +65,7 @@ func service(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Targe
         "ServiceKit", "Primitives", "Messaging", "Postgres", "Sealing", contracts, hummingbird,
         "OutgoingHTTP", httpTypes, logging, lifecycle, "Cryptography",
     ]
-    let page: [Resource] = name == "Console" ? [.copy("Page")] : []
+    let page: [Resource] = name == "Console" ? [.copy("Page"), .copy("Documents")] : []
     return library(name, own + dependencies, resources: schema(name) + page)
         + [executable(name, ["ServiceKit"])]
 }
@@ -176,7 +177,7 @@ let services: [Target] =
     + service("Subscription")
     + service("Notification", ["AnchorClient", "EventLoops", nioCore])
     + service("Analytics")
-    + service("Console", ["EventLoops", metrics])
+    + service("Console", ["ContractGate", "EventLoops", metrics])
 
 /// Stands in for Anchor, Clerk and APNs; for development and tests, so it shares no rule with the services.
 let sandbox: [Target] =
@@ -252,7 +253,7 @@ let tests: [Target] = [
         ]
     ),
     serviceTest("Analytics", ["EventLoops"]),
-    serviceTest("Console", ["EventLoops"]),
+    serviceTest("Console", ["ContractGate", "EventLoops", hummingbird, httpTypes, nioCore, nioEmbedded]),
     test("Tidy", []),
     test(
         "System",

@@ -18,6 +18,8 @@ struct ConsoleConfiguration: Sendable {
     let operatorRole: Identity.Organization?
     /// How long a session on the page lasts.
     let sessionLifetime: Duration
+    /// The folder with what shows the description of the API.
+    let referenceFolder: String?
 
     static let operatorsSetting = SettingKey(
         "OPERATOR_TOKENS",
@@ -37,6 +39,12 @@ struct ConsoleConfiguration: Sendable {
         .integer(1...1440),
         default: "60",
         "how long a session on the page lasts"
+    )
+    static let referenceSetting = SettingKey(
+        "REFERENCE_FOLDER",
+        .text,
+        optional: true,
+        "folder that deploy/docker/reference.sh makes: Swagger UI, for /docs; without it /docs says where openapi.yaml is"
     )
     static let retentionSetting = SettingKey(
         "ARCHIVE_RETENTION_DAYS",
@@ -72,7 +80,7 @@ struct ConsoleConfiguration: Sendable {
     static let keys =
         [
             Self.retentionSetting, Self.readsLogSetting, Self.tokenSetting, Self.operatorsSetting, Self.roleSetting,
-            Self.sessionSetting,
+            Self.sessionSetting, Self.referenceSetting,
         ] + ServiceName.allCases.map(Self.addressSetting)
 
     /// Reads them.
@@ -95,6 +103,7 @@ struct ConsoleConfiguration: Sendable {
             throw SettingsReader.problem(Self.roleSetting, "excludes OPERATOR_TOKENS: there is one way to sign in")
         }
         self.sessionLifetime = .seconds(60 * (try reader.integer(Self.sessionSetting)))
+        self.referenceFolder = try reader.optionalText(Self.referenceSetting)
         var addresses: [ServiceName: String] = [:]
         for service in ServiceName.allCases {
             guard let url = try reader.optionalText(Self.addressSetting(service)) else { continue }

@@ -1,7 +1,9 @@
+import ContractGate
 import Contracts
 import EventLoops
 import Foundation
 import Hummingbird
+import Logging
 import Messaging
 public import ServiceKit
 
@@ -62,7 +64,7 @@ struct ConsoleParts {
             router: try self.page(reads, events) { follower?.isFollowing ?? false },
             messaging: messaging,
             services: follower.map { [$0] } ?? [],
-            page: Self.pagePath
+            pages: [Self.pagePath] + DocumentController.paths
         ) { group in
             archive.add(to: group)
             events.add(to: group)
@@ -80,8 +82,10 @@ struct ConsoleParts {
         isFollowing: @escaping @Sendable () -> Bool
     ) throws -> Router<AppRequestContext> {
         let router = self.host.router()
-        let page = router.limitedByAddress().group(RouterPath(Self.pagePath)).add(middleware: PageHeaders())
-        try PageController(folder: Bundle.module.bundleURL.appendingPathComponent("Page")).add(to: page)
+        let folders = Bundle.module.bundleURL
+        try self.documents(folders.appendingPathComponent("Documents")).add(to: router.limitedByAddress())
+        let page = router.limitedByAddress().group(RouterPath(Self.pagePath)).add(middleware: PageHeaders.console)
+        try PageController(folder: folders.appendingPathComponent("Page")).add(to: page)
         let host = self.host
         let signIn = try self.configuration.signIn(host)
         let session = SessionController(signIn: signIn, isSecure: host.settings.profile == .production)
@@ -96,6 +100,23 @@ struct ConsoleParts {
         }
         own.get("/overview") { _, _ in APIResponse(.ok, body: Array(try await overview().utf8)) }
         return router
+    }
+
+    /// What everybody may read.
+    ///
+    /// When what shows the description of the API is missing, that is no reason not to start.
+    private func documents(_ folder: URL) throws -> DocumentController {
+        var viewer: StaticFiles?
+        if let place = self.configuration.referenceFolder {
+            viewer = try? DocumentController.viewer(in: place)
+            if viewer == nil { self.host.logger.warning("no reference", metadata: ["folder": .safe(place)]) }
+        }
+        return try DocumentController(
+            folder: folder,
+            viewer: viewer,
+            events: Array(try EventDocument.ofThisBuild().asyncAPI.document()),
+            mayTry: self.host.settings.profile != .production
+        )
     }
 
     private func trace(_ reads: ArchiveReads) -> FollowTrace {

@@ -16,6 +16,12 @@ extension Journeys {
             "GET /console", "GET /console/assets/{file}", "GET /console/api/ways", "POST /console/api/session",
         ]
 
+        /// What everybody may read.
+        private static let documents: Set = [
+            "GET /", "GET /asyncapi.json", "GET /docs", "GET /docs/assets/{file}", "GET /docs/first-payment",
+            "GET /docs/reference/{file}",
+        ]
+
         private static let values = [
             "{service}": "transaction", "{id}": "01932f5e-0000-7000-8000-0000000000ff", "{file}": "main.js",
         ]
@@ -27,7 +33,8 @@ extension Journeys {
         @Test("without a session every path of the page but itself and signing in is 401, whatever else is sent")
         func closed() async throws {
             let suite = try RunningSuite.current
-            let routes = try await suite.operate("GET", "console", "/internal/ops/routes").decode(Routes.self).page
+            let all = try await suite.operate("GET", "console", "/internal/ops/routes").decode(Routes.self).page
+            let routes = all.filter { !Self.documents.contains($0) }
             #expect(Self.open.isSubset(of: routes) && routes.count > 30)
             let page = try await suite.signIn()
             let others = [
@@ -155,6 +162,14 @@ extension Journeys {
             var world = try await suite.pageWorld()
             world["pictures"] = "\(Scratch.directory)/console-page"
             try await suite.browse(world, "looks")
+        }
+
+        @Test("what everybody may read is for everybody, too")
+        func documents() async throws {
+            let suite = try RunningSuite.current
+            var world = try await suite.pageWorld()
+            world["pictures"] = "\(Scratch.directory)/documents"
+            try await suite.browse(world, "documents")
         }
     }
 }

@@ -7,12 +7,12 @@ final class RouteListing: Sendable {
     /// Known once all internal routes are there, this one among them.
     private let closed = Locked<RouteIndex?>(nil)
 
-    /// What the paths of a page begin with, which no document describes.
-    private let page: String?
+    /// The paths of pages, and what is below them, which no document describes.
+    private let pages: [String]
 
-    init(public open: RouteIndex, page: String?) {
+    init(public open: RouteIndex, pages: [String]) {
         self.open = open
-        self.page = page
+        self.pages = pages
     }
 
     func add(to internalRoutes: RouterGroup<AppRequestContext>) {
@@ -25,11 +25,12 @@ final class RouteListing: Sendable {
 
     private func answer() -> APIResponse {
         let open = self.open.names
-        let ofPage = self.page.map { page in open.filter { $0.contains(" \(page)") } } ?? []
+        let ofPage = open.filter { name in self.pages.contains { name.hasSuffix(" \($0)") || name.contains(" \($0)/") }
+        }
         var text = JSONText()
         text.object { document in
             Self.write(open.filter { !ofPage.contains($0) }, as: "public", to: &document)
-            if self.page != nil { Self.write(ofPage, as: "page", to: &document) }
+            if !self.pages.isEmpty { Self.write(ofPage, as: "page", to: &document) }
             Self.write(self.closed.withLock { $0?.names ?? [] }, as: "internal", to: &document)
         }
         return APIResponse(.ok, body: text.bytes)

@@ -15,8 +15,8 @@ public struct ServiceParts: Sendable {
     let messaging: MessagingRuntime?
     let services: [any Service]
     let internalRoutes: InternalRoutes
-    /// What the paths of a page begin with.
-    let page: String?
+    /// The paths of pages.
+    let pages: [String]
 
     /// A router is not Sendable; what is built from it is.
     struct RouterParts: Sendable {
@@ -29,14 +29,14 @@ public struct ServiceParts: Sendable {
     ///   - router: The public routes, from `ServiceHost.router()`.
     ///   - messaging: Events and jobs, if the service has any; gives the operations routes too.
     ///   - services: Own loops. They start after the clients and before the public server, in this order.
-    ///   - page: What those of the public routes begin with that are for the browsers of people and not for programs: they
-    ///     change with the page, and no document describes them.
+    ///   - pages: The public paths that are, with what is below them, for the browsers of people and not for programs: they
+    ///     change with the pages, and no document describes them.
     ///   - internalRoutes: Routes under `/internal`.
     public init(
         router: Router<AppRequestContext>,
         messaging: MessagingRuntime? = nil,
         services: [any Service] = [],
-        page: String? = nil,
+        pages: [String] = [],
         internalRoutes: @escaping InternalRoutes = { _ in }
     ) {
         let routes = router.buildResponder()
@@ -63,7 +63,7 @@ public struct ServiceParts: Sendable {
         self.publicRoutes = index
         self.messaging = messaging
         self.services = services
-        self.page = page
+        self.pages = pages
         self.internalRoutes = internalRoutes
     }
 }
@@ -119,7 +119,7 @@ extension ServiceHost {
 
     private func internalServer(_ parts: ServiceParts, _ journal: RequestJournal?) -> some Service {
         let router = self.router()
-        let listing = RouteListing(public: parts.publicRoutes, page: parts.page)
+        let listing = RouteListing(public: parts.publicRoutes, pages: parts.pages)
         InternalRoutes.add(
             to: router,
             tokens: self.settings.internalServer.tokens,

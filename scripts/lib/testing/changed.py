@@ -12,7 +12,7 @@ EVERYTHING = ("Package.swift", "scripts/test", "scripts/lib/testing/", "scripts/
 # What tests of modules read outside of the modules that they import.
 READ_BY_TESTS = {
     "deploy/postgres/": None,
-    "deploy/events/": ("ContractsTests", "ContractGateTests", "SystemTests"),
+    "deploy/events/": ("ConsoleTests", "ContractsTests", "ContractGateTests", "SystemTests"),
     "deploy/gateway/": ("SystemTests",),
     "deploy/apple/": ("NotificationTests", "SandboxTests", "SystemTests"),
     "Tests/Python/": None,
