@@ -80,11 +80,12 @@ class Answers(Case):
             self.assertNotIn("server", answer.headers)
             self.assertIn("x-request-id", answer.headers)
 
-    def test_the_operators_page_keeps_its_own_policy(self):
-        answer = call(self.gateway, "GET", "/console")
-        self.assertEqual(answer.headers["content-security-policy"], PAGE_POLICY)
-        self.assertEqual(answer.headers["cache-control"], "no-cache")
-        self.assertEqual(answer.headers["x-frame-options"], "DENY")
+    def test_pages_keep_their_own_policy(self):
+        for path in ("/console", "/", "/docs/", "/docs/first-payment"):
+            answer = call(self.gateway, "GET", path)
+            self.assertEqual(answer.headers["content-security-policy"], PAGE_POLICY)
+            self.assertEqual(answer.headers["cache-control"], "no-cache")
+            self.assertEqual(answer.headers["x-frame-options"], "DENY")
 
     def test_an_error_of_a_service_reaches_the_client_as_it_is(self):
         self.services["transaction"].mode = "fail once"

@@ -37,16 +37,39 @@ class Routing(Case):
                 answer = call(self.gateway, method, path, body=b"{}" if method == "POST" else None)
                 self.assertAnsweredBy(answer, "console")
 
-    def test_the_operators_page_is_for_networks_of_ours(self):
+    def test_pages_to_read_and_their_files(self):
+        for path in (
+            "/", "/docs", "/docs/", "/docs/first-payment", "/docs/assets/site.css", "/docs/assets/icon.svg",
+            "/docs/reference/swagger-ui-bundle.js", "/asyncapi.json",
+        ):
+            with self.subTest(path):
+                self.assertAnsweredBy(call(self.gateway, "GET", path), "console")
+                answer = call(self.gateway, "POST", path, body=b"{}")
+                self.assertRefused(answer, 405, "method_not_allowed", allow="GET, HEAD")
+
+    def test_what_lies_near_pages_goes_nowhere(self):
+        for path in (
+            "//", "/docs//", "/docs/assets", "/docs/assets/", "/docs/first-payment/", "/docs/other", "/docs/index.html",
+            "/docs/assets/../first-payment", "/docs/assets/%2e%2e", "/docs/reference/a.b.c", "/asyncapi.json/",
+            "/asyncapi", "/asyncapiXjson",
+        ):
+            with self.subTest(path):
+                self.assertRefused(ask(self.gateway, "GET", path), 404, "unknown_route")
+        self.assertNothingArrived()
+
+    def test_the_operators_page_and_the_events_are_for_networks_of_ours(self):
         gateway = self.other_gateway(GATEWAY_CONSOLE_NETWORKS="192.0.2.0/24 2001:db8::/32",
                                      GATEWAY_PROXY_NETWORKS="127.0.0.1")
         for source, allowed in (("192.0.2.7", True), ("2001:db8::7", True), ("198.51.100.7", False), ("::7", False)):
-            with self.subTest(source):
-                answer = call(gateway, "GET", "/console", source=source)
-                if allowed:
-                    self.assertAnsweredBy(answer, "console")
-                else:
-                    self.assertRefused(answer, 404, "unknown_route")
+            for path in ("/console", "/asyncapi.json"):
+                with self.subTest(f"{path} from {source}"):
+                    answer = call(gateway, "GET", path, source=source)
+                    if allowed:
+                        self.assertAnsweredBy(answer, "console")
+                    else:
+                        self.assertRefused(answer, 404, "unknown_route")
+            for path in ("/", "/docs/"):
+                self.assertAnsweredBy(call(gateway, "GET", path, source=source), "console")
 
     def test_what_is_internal_is_nowhere_in_any_spelling(self):
         for inside in (*configured.INSIDE, "/internal/keys/019aa36c-5d5c-7cc5-a5a9-5f3a2f1f0b11"):
@@ -69,7 +92,7 @@ class Routing(Case):
         self.assertEqual(answer.json["target"], "/wallet?a=b")
 
     def test_unknown_paths_and_methods_are_refused_by_the_gateway(self):
-        for path in ("/", "/wallets", "/wallet/", "/Wallet", "/users/ada/..", "/d/x", "/favicon.ico", "/users/a%2fb"):
+        for path in ("/wallets", "/wallet/", "/Wallet", "/users/ada/..", "/d/x", "/favicon.ico", "/users/a%2fb"):
             self.assertRefused(ask(self.gateway, "GET", path), 404, "unknown_route")
         answer = ask(self.gateway, "POST", "/wallet", body=b"{}")
         self.assertRefused(answer, 405, "method_not_allowed", allow="GET, HEAD")

@@ -50,7 +50,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(text)))
         self.send_header("server", "echo/1.0")
         self.send_header("traceparent", f"00-{TRACE}-00f067aa0ba902b7-01")
-        if self.path.startswith("/console"):
+        if self.server.service.name == "console":
             self.send_header("content-security-policy", PAGE_POLICY)
             self.send_header("cache-control", "no-cache")
         self.end_headers()

@@ -63,7 +63,7 @@ class Tokens(Case):
         for method, path, service in (
             ("GET", f"/images/{key}", "customer"), ("GET", f"/request-images/{key}", "transaction"),
             ("POST", "/webhooks/anchor", "notification"), ("POST", "/webhooks/clerk", "auth"),
-            ("GET", "/console", "console"),
+            ("GET", "/console", "console"), ("GET", "/", "console"), ("GET", "/docs/", "console"),
         ):
             for headers in ([], [bearer("garbage")], [bearer(token(exp=1))]):
                 with self.subTest(f"{method} {path}"):

@@ -23,8 +23,16 @@ SEGMENT = "[A-Za-z0-9_-]+"
 JSON_BODY = 64 * 1024
 WEBHOOK_BODY = 256 * 1024
 FILE_BODY = 5 * 1024 * 1024
-# The operators' page, which no document describes: page, files, and what the page asks its service for.
-PAGE = ("^/console(/assets/[a-z]+[.][a-z]+|(/api(/[A-Za-z0-9_.-]*[A-Za-z0-9_-])+))?$", "/console")
+# What no document describes, by the path for logs: pages of console with their files, and what the operators' page asks
+# for. Those whose path haproxy.cfg names are for networks of ours.
+PAGES = {
+    "/": ("^/$", ("GET",)),
+    "/asyncapi.json": ("^/asyncapi[.]json$", ("GET",)),
+    "/console": (
+        "^/console(/assets/[a-z]+[.][a-z]+|(/api(/[A-Za-z0-9_.-]*[A-Za-z0-9_-])+))?$", ("GET", "POST", "DELETE"),
+    ),
+    "/docs": ("^/docs(/|/first-payment|/(assets|reference)/[a-z-]+[.][a-z]+)?$", ("GET",)),
+}
 HEADER = """\
 # Made by scripts/gateway from the services' openapi.yaml. Do not edit.
 # <path> <service>|<methods>|<who may come>|<bytes of a body>|<path for logs>
@@ -87,7 +95,7 @@ def described_routes(root=ROOT):
                     body_limit(path, operations), path,
                 )
             )
-    routes.append(Route(PAGE[0], "console", ["GET", "POST", "DELETE"], "open", JSON_BODY, PAGE[1]))
+    routes += [Route(form, "console", methods, "open", JSON_BODY, path) for path, (form, methods) in PAGES.items()]
     return sorted(routes, key=lambda route: [("{" in part, part) for part in route.path.split("/")])
 
 
@@ -174,11 +182,11 @@ def each_operation_is_routed():
 
 def nothing_else_is_routed():
     described = {(path, method.upper()) for path, method, _ in openapi.operations(openapi.load(openapi.MERGED))}
-    page = {(PAGE[1], method) for method in ("GET", "POST", "DELETE")}
+    pages = {(path, method) for path, (_, methods) in PAGES.items() for method in methods}
     for route in read_routes():
-        for method in set(route.methods) - {method for path, method in described | page if path == route.path}:
+        for method in set(route.methods) - {method for path, method in described | pages if path == route.path}:
             yield f"{method} {route.path} is routed and no document describes it"
-        if route.path != PAGE[1] and route.pattern != pattern(route.path):
+        if route.pattern != (PAGES[route.path][0] if route.path in PAGES else pattern(route.path)):
             yield f"{route.path} has the pattern {route.pattern}: it takes more, or less, than its path"
         if route.service not in SERVICES:
             yield f"{route.path} goes to {route.service}, which is no service"
