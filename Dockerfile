@@ -7,7 +7,7 @@ FROM swift:6.3-bookworm AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         libcurl4-openssl-dev libhiredis-dev libhpdf-dev libpq-dev libqrencode-dev librabbitmq-dev libssl-dev \
-        pkg-config zlib1g-dev \
+        pkg-config python3-venv zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /suite
 ENV TRANSFA_WITHOUT_TESTS=1
@@ -15,6 +15,9 @@ ENV TRANSFA_WITHOUT_TESTS=1
 COPY deploy/docker/resolve.sh /usr/local/bin/resolve
 COPY deploy/docker/swift-versions.txt ./
 RUN resolve swift-versions.txt >Package.resolved
+COPY deploy/docker/reference.sh /usr/local/bin/reference
+COPY deploy/docker/reference-versions.txt ./
+RUN reference reference-versions.txt /reference
 COPY Package.swift ./
 COPY Shared Shared
 COPY Services Services
@@ -23,7 +26,8 @@ COPY deploy/docker/package.sh /usr/local/bin/package
 RUN --mount=type=cache,id=transfa-build,target=/suite/.build,sharing=locked \
     options="--configuration release --static-swift-stdlib -debug-info-format none --force-resolved-versions" \
     && swift build $options \
-    && package "$(swift build $options --show-bin-path)" /packaged
+    && package "$(swift build $options --show-bin-path)" /packaged \
+    && cp -r /reference /packaged/console/app/reference
 
 # The system: of Debian slim only the libraries that the executables need, and what is read at run time.
 FROM debian:bookworm-slim AS system
@@ -49,7 +53,7 @@ COPY --from=system /system/ /
 COPY --from=executables /packaged/runtime/ /
 COPY --from=executables /packaged/${SERVICE}/ /
 USER 10001:10001
-ENV PORT=8080 INTERNAL_PORT=9080
+ENV PORT=8080 INTERNAL_PORT=9080 REFERENCE_FOLDER=/app/reference
 EXPOSE 8080 9080
 # Requests under way are finished, see SHUTDOWN_GRACE_SECONDS.
 STOPSIGNAL SIGTERM

@@ -54,6 +54,14 @@ struct SuiteDescriptionTests {
         #expect(description.tool["IMPORTER_INTERNAL_URL"] != nil)
     }
 
+    @Test("console shows the reference of the API where it could be had")
+    func reference() throws {
+        #expect(try SuiteDescription(Ground.made()).part("console").settings["REFERENCE_FOLDER"] == nil)
+        let description = SuiteDescription(Ground.made(reference: "/built/reference"))
+        #expect(try description.part("console").settings["REFERENCE_FOLDER"] == "/built/reference")
+        #expect(try description.part("auth").settings["REFERENCE_FOLDER"] == nil)
+    }
+
     @Test("only the sandbox and who plays Apple have no port for peers")
     func ports() {
         let description = SuiteDescription(Ground.made())

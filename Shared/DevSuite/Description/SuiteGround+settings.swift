@@ -105,6 +105,7 @@ extension SuiteGround {
             ]
         case .console:
             ["OPERATOR_TOKENS": self.operatorHashes]
+                .merging(self.reference.map { ["REFERENCE_FOLDER": $0] } ?? [:]) { $1 }
         case .account, .subscription, .analytics:
             [:]
         }

@@ -20,6 +20,8 @@ public struct SuiteGround: Sendable {
     public let databases: [String: SuiteDatabase]
     /// What may be different from suite to suite.
     public let choices: SuiteChoices
+    /// The folder with what shows the description of the API, if there is one.
+    public let reference: String?
 
     /// Puts it together.
     public init(
@@ -31,7 +33,8 @@ public struct SuiteGround: Sendable {
         secrets: SuiteSecrets,
         servers: SuiteServers,
         databases: [String: SuiteDatabase],
-        choices: SuiteChoices
+        choices: SuiteChoices,
+        reference: String? = nil
     ) {
         self.binaries = binaries
         self.deploy = deploy
@@ -42,6 +45,7 @@ public struct SuiteGround: Sendable {
         self.servers = servers
         self.databases = databases
         self.choices = choices
+        self.reference = reference
     }
 
     /// The services, in the order in which people name them.

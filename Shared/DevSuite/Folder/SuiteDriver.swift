@@ -130,6 +130,8 @@ public struct SuiteDriver: Sendable {
         }
         var ports: [String: Int] = [:]
         for name in SuiteGround.portNames(choices) { ports[name] = try self.folder.port(name) }
+        // Made beside the executables, where it could be had.
+        let reference = "\(binaries)/reference"
         return SuiteGround(
             binaries: binaries,
             deploy: deploy,
@@ -139,7 +141,8 @@ public struct SuiteDriver: Sendable {
             secrets: try SuiteSecrets { try self.folder.secret($0.rawValue, $0.make) },
             servers: servers,
             databases: databases,
-            choices: choices
+            choices: choices,
+            reference: FileManager.default.fileExists(atPath: reference) ? reference : nil
         )
     }
 

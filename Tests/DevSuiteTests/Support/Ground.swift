@@ -2,7 +2,7 @@ import DevSuite
 
 /// A ground that nothing is started on.
 enum Ground {
-    static func made(_ choices: SuiteChoices = SuiteChoices()) -> SuiteGround {
+    static func made(_ choices: SuiteChoices = SuiteChoices(), reference: String? = nil) -> SuiteGround {
         let names = SuiteGround.portNames(choices)
         let server = "postgres://postgres:secret@h:1/postgres?sslmode=disable"
         let databases = SuiteGround.services.map { service in
@@ -17,7 +17,8 @@ enum Ground {
             secrets: .made(),
             servers: SuiteServers(postgres: server, rabbitmq: "amqp://b", management: "http://b", redis: "redis://r"),
             databases: Dictionary(uniqueKeysWithValues: databases),
-            choices: choices
+            choices: choices,
+            reference: reference
         )
     }
 }
