@@ -190,9 +190,9 @@ CREATE OR REPLACE FUNCTION route_of(reason text) RETURNS text LANGUAGE sql IMMUT
     SELECT CASE WHEN reason IN ('plan', 'free_slot', 'self_transfer') THEN 'external' ELSE 'internal' END
 $$;
 
--- The orders with all that decides about them but at_device, by the clock of the decision. What is left is what may still be sent,
--- null where nothing limits it. Details are {"amount_per_claim","slots","expires_at","pool_account","link",
--- "password_hash"} of a drop, the last may be missing, and "quote": {"cost","expires_at"} of any order.
+-- The orders with all that decides about them but at_device, by the clock of the decision. What is left is what may
+-- still be sent, null where nothing limits it. Details are {"amount_per_claim","slots","expires_at","pool_account",
+-- "link","password_hash"} of a drop, the last may be missing, and "quote": {"cost","expires_at"} of any order.
 --
 -- LATERAL with LIMIT keeps every column an index condition, whatever the statistics: plain joins were planned with the
 -- user alone and read the user's whole history, or were hashed and read everybody.
