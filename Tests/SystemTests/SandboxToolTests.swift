@@ -54,6 +54,30 @@ extension Journeys {
             #expect(broken.exit == .code(2) && broken.text.contains("no file of invented people"))
         }
 
+        @Test("the commands of the page about a first payment make one")
+        func firstPayment() async throws {
+            let suite = try RunningSuite.current
+            let file = Repository.path("Services/Console/Documents/pages/first-payment.html")
+            let page = try String(contentsOfFile: file, encoding: .utf8)
+            let blocks = page.matches(of: /(?s)<pre class="commands"[^>]*><code>(.*?)<\/code><\/pre>/).map {
+                String($0.1)
+            }
+            #expect(blocks.first?.contains("scripts/run\nset -a; . .run/transfactl.env; set +a") == true)
+            // This suite runs already, and its settings are in the environment.
+            let commands = ["set -eu"] + blocks.dropFirst()
+            let folder = "\(Scratch.directory)/first-\(Scratch.shortName())"
+            try FileManager.default.createDirectory(atPath: "\(folder)/.run", withIntermediateDirectories: true)
+            let tool = URL(fileURLWithPath: try Repository.product("transfactl")).deletingLastPathComponent().path
+            let child = try ChildProcess(
+                "/usr/bin/env",
+                ["-C", folder, "bash", "-c", commands.joined(separator: "\n")],
+                environment: suite.environment.tool.merging(["PATH": "\(tool):/usr/bin:/bin"]) { $1 }
+            )
+            let exit = await child.exit()
+            #expect(exit == .code(0) && child.log.contains("the payment is completed"), Comment(rawValue: child.log))
+            #expect(blocks.joined().contains("transfactl pay ada bola 120000"))
+        }
+
         @Test("faults of the provider are ordered and taken back, and the clocks are told")
         func faultsAndClocks() async throws {
             let suite = try RunningSuite.current
