@@ -639,6 +639,13 @@ BREAKS = (
     ),
     base(
         "kustomization.yaml",
+        "GATEWAY_HTTPS_BIND=:8443",
+        "GATEWAY_PLAIN_BIND=:8081\n      - GATEWAY_HTTPS_BIND=:8443",
+        "the_gateway_knows_its_way",
+        "speaks TLS",
+    ),
+    base(
+        "kustomization.yaml",
         "GATEWAY_TLS_CERTIFICATE=",
         "GATEWAY_CERTIFICATE=",
         "the_gateway_knows_its_way",

@@ -343,6 +343,8 @@ def the_gateway_knows_its_way(suite, cluster):
         if given.get(f"GATEWAY_{name}_BIND", "").rpartition(":")[2] != str(pods.ports.get(port)):
             bind = given.get(f"GATEWAY_{name}_BIND")
             yield f"the gateway listens on {bind} and its port {port} is {pods.ports.get(port)}"
+    if "GATEWAY_PLAIN_BIND" in given:
+        yield "the gateway of a cluster speaks TLS, and is given GATEWAY_PLAIN_BIND"
     if suite.gateway_variables:
         needed, known = suite.gateway_variables
         yield from (f"the gateway is not given {name}" for name in sorted(needed - given.keys()))

@@ -208,9 +208,9 @@ class Suite:
         text = re.sub(r"^\s*#.*$", "", self._text(GATEWAY), flags=re.M)
         own = set(re.findall(r"^\s*(?:setenv|presetenv) (\w+)", text, re.M))
         used = re.findall(r"\$\{(\w+)(\[\*\])?(-)?", text)
-        optional = {name for name, _, fallback in used if fallback} | own
-        # What is looked at in a condition may be empty.
-        return {name for name, _, _ in used} - optional, optional | {name for name, _, _ in used}
+        # Lists stand in conditions alone. What a condition looks at, with a fallback, may be needed all the same.
+        needed = {name for name, is_list, fallback in used if not is_list and not fallback} - own
+        return needed, own | {name for name, _, _ in used}
 
 
 def documented(binary):
