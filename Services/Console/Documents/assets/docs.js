@@ -2,6 +2,7 @@
 
 const place = document.getElementById("reference");
 const methods = "try" in place.dataset ? ["get", "put", "post", "delete"] : [];
+place.classList.toggle("reading", methods.length === 0);
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const followScheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
