@@ -10,7 +10,7 @@ extension Journeys {
         func payment() async throws {
             let suite = try RunningSuite.current
             let word = Scratch.shortName().lowercased().filter(\.isLetter)
-            let (payer, payee) = ("pay\(word)", "get\(word)")
+            let (payer, payee) = ("pay\(word)7", "get\(word)")
             let people = ["--people", "\(Scratch.directory)/people-\(word).json"]
             func run(_ words: String...) async throws -> ToolRun {
                 try await ToolRun(words + people, suite.environment.tool)
@@ -18,6 +18,9 @@ extension Journeys {
             for name in [payer, payee] { #expect(try await run("sandbox", "person", name).exit == .code(0)) }
             let again = try await run("sandbox", "person", payer)
             #expect(again.exit == .code(0) && again.text.contains("is there already"))
+            let subject = try #require(again.text.firstMatch(of: /transfactl token session (\w+)/)?.1)
+            let token = try await suite.run("token", "session", String(subject))
+            #expect(token.exit == .code(0) && token.text.split(separator: ".").count == 3)
             let funded = try await run("sandbox", "fund", payer, "50000")
             #expect(funded.exit == .code(0) && funded.text.contains("sent 50000 kobo"))
 

@@ -31,10 +31,17 @@ struct SandboxPerson: AsyncParsableCommand {
             let stage = try await self.people.stage(caller, report)
             if let person = try self.people.file.find(self.name), try await Self.isThere(person, stage) {
                 report.note("\(self.name) is there already, with the account \(person.accountNumber ?? "")")
+                Self.tell(of: person, report)
                 return
             }
-            try self.people.file.keep(try await self.make(stage))
+            let person = try await self.make(stage)
+            try self.people.file.keep(person)
+            Self.tell(of: person, report)
         }
+    }
+
+    private static func tell(of person: Person, _ report: Report) {
+        report.note("a session token of \(person.name): transfactl token session \(person.clerkSubject)")
     }
 
     /// Databases may have been emptied since.
@@ -46,7 +53,9 @@ struct SandboxPerson: AsyncParsableCommand {
         let run = RunNumber()
         let subject = "user_sandbox_\(self.name)_\(run.text)"
         let person = Person(name: self.name, username: self.name, clerkSubject: subject, pin: Self.pin)
-        let fullName = "\(self.name.prefix(1).uppercased())\(self.name.dropFirst()) Testperson"
+        // Names have letters alone.
+        let letters = self.name.filter(\.isLetter)
+        let fullName = "\(letters.prefix(1).uppercased())\(letters.dropFirst()) Testperson"
         try await SignUp(stage: stage, people: [person]) { person in
             run.signUp(of: person, fullName, gender: "Others", number: 1)
         }()
