@@ -14,29 +14,26 @@ struct PIN: Sendable {
     /// Checks a PIN that somebody chooses: those that everybody guesses first are none.
     init(chosen: String, pointer: String) throws(FieldProblem) {
         try self.init(chosen, pointer: pointer)
-        guard !Self.isGuessed(chosen.utf8.map(\.self)) else {
+        guard !Self.isGuessed(chosen), !Self.favourites.contains(chosen) else {
             throw FieldProblem(pointer: pointer, rule: .guessablePIN)
         }
     }
 
     /// One digit or one pair or three digits again and again, and digits that count up or down.
-    private static func isGuessed(_ digits: [UInt8]) -> Bool {
+    private static func isGuessed(_ chosen: String) -> Bool {
+        let digits = Array(chosen.utf8)
         let isRepeated = (1...3).contains { length in
             digits.count.isMultiple(of: length) && length < digits.count
                 && digits.indices.allSatisfy { digits[$0] == digits[$0 % length] }
         }
         let steps = Set(zip(digits, digits.dropFirst()).map { Int($1) - Int($0) })
-        return isRepeated || steps == [1] || steps == [-1] || Self.favourites.contains(digits)
+        return isRepeated || steps == [1] || steps == [-1]
     }
 
     /// Others that are chosen again and again: years, keys in a line or a corner of the pad.
-    private static let favourites = Set(
-        [
-            "1004", "1122", "1313", "2000", "2001", "2020", "2580", "0852", "4321", "5683", "6969", "112233", "147258",
-            "159753",
-        ]
-        .map { Array($0.utf8) }
-    )
+    private static let favourites: Set = [
+        "1004", "1122", "2000", "2001", "2580", "0852", "5683", "112233", "147258", "159753",
+    ]
 }
 
 extension PIN: CustomStringConvertible, CustomReflectable {

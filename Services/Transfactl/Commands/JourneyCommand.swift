@@ -10,17 +10,12 @@ struct JourneyCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    @Option(name: .customLong("wait"), help: "The most seconds that one wait may take.")
-    var waitSeconds = 60
-
-    func validate() throws {
-        guard (1...3600).contains(self.waitSeconds) else { throw ValidationError("--wait is from 1 to 3600 seconds") }
-    }
+    @OptionGroup var waiting: WaitOptions
 
     func run() async throws {
         let report = self.output.report
         let caller = Caller(try report.endpoints())
-        let code = await self.drive(Stage(caller: caller, report: report, patience: .seconds(self.waitSeconds)))
+        let code = await self.drive(Stage(caller: caller, report: report, patience: self.waiting.patience))
         guard code == .success else { throw code }
     }
 

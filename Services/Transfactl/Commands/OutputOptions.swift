@@ -1,5 +1,17 @@
 import ArgumentParser
 
+/// How long a command waits for what is to come.
+struct WaitOptions: ParsableArguments {
+    @Option(name: .customLong("wait"), help: "The most seconds that one wait may take.")
+    private var seconds = 60
+
+    var patience: Duration { .seconds(self.seconds) }
+
+    func validate() throws {
+        guard (1...3600).contains(self.seconds) else { throw ValidationError("--wait is from 1 to 3600 seconds") }
+    }
+}
+
 /// What every command lets one say about its output.
 struct OutputOptions: ParsableArguments {
     @Flag(name: .customLong("json"), help: "Print one JSON object per line instead of text.")

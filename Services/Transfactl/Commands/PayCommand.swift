@@ -46,7 +46,7 @@ struct PayCommand: AsyncParsableCommand {
             let call = try await Approver(stage: stage).approve(order.call, as: payer, by: means)
             let answer = try await stage.require(202, from: call, as: payer)
             let accepted = try answer.decode(P2PResponse.self)
-            let ended = try await Self.end(of: accepted, payer, stage)
+            let ended = try await stage.end(of: accepted.transactionID, by: payer, "the payment has ended")
             report.check(
                 "the payment is completed",
                 ended.state == "completed",
@@ -56,21 +56,6 @@ struct PayCommand: AsyncParsableCommand {
                 let console = try caller.endpoints.address(of: .service(.console))
                 report.note("its trace: \(console)/console#/trace?id=\(request.lowercased)")
             }
-        }
-    }
-
-    private static func end(
-        of accepted: P2PResponse,
-        _ payer: Person,
-        _ stage: Stage
-    ) async throws(Failure) -> TransactionResource {
-        try await stage.wait(
-            for: "the payment has ended",
-            asking: .get(.service(.transaction), "/transactions/\(accepted.transactionID.lowercased)"),
-            as: payer
-        ) { answer throws(Failure) -> TransactionResource? in
-            let found = try answer.expecting().decode(TransactionResource.self)
-            return ["completed", "failed", "reversed"].contains(found.state) ? found : nil
         }
     }
 }

@@ -119,6 +119,16 @@ struct Stage {
         return value
     }
 
+    /// Waits until a payment is completed, failed or reversed.
+    func end(of payment: UUID, by payer: Person, _ what: String) async throws(Failure) -> TransactionResource {
+        let call = Call.get(.service(.transaction), "/transactions/\(payment.lowercased)")
+        return try await self.wait(for: what, asking: call, as: payer) {
+            answer throws(Failure) -> TransactionResource? in
+            let found = try answer.expecting().decode(TransactionResource.self)
+            return ["completed", "failed", "reversed"].contains(found.state) ? found : nil
+        }
+    }
+
     // MARK: Events
 
     /// The events of a request, once those named are there and handled by everybody who listens.

@@ -66,8 +66,8 @@ public struct SuiteFolder: Sendable {
     func port(_ name: String) throws(SuiteError) -> Int {
         let isTyped = name == SuiteGround.gateway
         if let text = self.read("ports/\(name)"), let port = Int(text) {
-            let isOurs = !isTyped || self.record(of: name).runningPID != nil
-            guard !isOurs, LoopbackPort.answers(port) else { return port }
+            let isTaken = isTyped && self.record(of: name).runningPID == nil && LoopbackPort.answers(port)
+            if !isTaken { return port }
         }
         let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(self.path)/ports")) ?? []
         // A neighbour may have been given it and not listen yet.

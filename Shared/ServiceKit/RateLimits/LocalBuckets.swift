@@ -62,7 +62,7 @@ final class LocalBuckets: Sendable {
     ///   - now: The time after the answer.
     ///   - limit: The limit of the bucket.
     ///   - isCounted: Whether the request was put into the bucket there, and is here too.
-    /// - Returns: Whether there is room here too, and when the bucket will be empty.
+    /// - Returns: Whether there is room here too for what was counted, and when the bucket will be empty.
     func learn(
         _ emptyAt: Int64,
         for key: RateKey,
@@ -72,7 +72,7 @@ final class LocalBuckets: Sendable {
     ) -> RateBucket.Outcome {
         self.change(key) { filling in
             filling.shared = max(filling.shared, emptyAt)
-            guard isCounted else { return RateBucket.Outcome(isAllowed: false, emptyAt: filling.emptyAt, wait: 0) }
+            guard isCounted else { return RateBucket.Outcome(isAllowed: true, emptyAt: filling.emptyAt, wait: 0) }
             let own = RateBucket.add(to: filling.own, at: now, limit)
             filling.own = own.emptyAt
             return RateBucket.Outcome(isAllowed: own.isAllowed, emptyAt: filling.emptyAt, wait: own.wait)

@@ -80,11 +80,10 @@ public final class RateLimiter: Sendable {
                 isCounted: isCounted
             )
             let wait = max(1, answer.emptyIn + bucket.limit.interval - bucket.limit.window)
-            let isAllowed = answer.hasRoom && (own.isAllowed || !isCounted)
             return RateBucket.Outcome(
-                isAllowed: isAllowed,
+                isAllowed: answer.hasRoom && own.isAllowed,
                 emptyAt: own.emptyAt,
-                wait: isAllowed ? 0 : answer.hasRoom ? own.wait : wait
+                wait: answer.hasRoom ? own.wait : wait
             )
         }
         try self.refuse(buckets, outcomes, at: now)

@@ -17,14 +17,9 @@ struct PeopleOptions: ParsableArguments {
     @Option(help: "The file in which invented people are kept.")
     var people = ".run/people.json"
 
-    @Option(name: .customLong("wait"), help: "The most seconds that one wait may take.")
-    var waitSeconds = 60
+    @OptionGroup var waiting: WaitOptions
 
     var file: PeopleFile { PeopleFile(path: self.people) }
-
-    func validate() throws {
-        guard (1...3600).contains(self.waitSeconds) else { throw ValidationError("--wait is from 1 to 3600 seconds") }
-    }
 
     /// What invented people act with, by the clock that the services have.
     func stage(_ caller: Caller, _ report: Report) async throws(Failure) -> Stage {
@@ -32,7 +27,7 @@ struct PeopleOptions: ParsableArguments {
         return Stage(
             caller: caller,
             report: report,
-            patience: .seconds(self.waitSeconds),
+            patience: self.waiting.patience,
             clockOffset: try answer.decode(SandboxClock.Standing.self).offset
         )
     }

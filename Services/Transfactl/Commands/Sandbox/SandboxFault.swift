@@ -55,8 +55,7 @@ struct SandboxFault: AsyncParsableCommand {
                 isNone
                 ? Call(destination: .sandbox, method: "DELETE", path: Self.path)
                 : try Call.post(.sandbox, Self.path, order)
-            let answer = try await caller.send(call)
-            guard (200...299).contains(answer.status) else { throw answer.refusal }
+            _ = try await caller.send(call).expecting(isNone ? 200 : 201)
             let calls = self.count == 1 ? "the next call" : "the next \(self.count) calls"
             let text = isNone ? "nothing goes wrong any more" : "\(calls): \(self.fault)"
             output.item(["kind": "done", "text": .text(text)], text: text)

@@ -25,18 +25,10 @@ struct AwaitSettlement {
     }
 
     private func completion(of payment: Payment, number: Int) async throws(Failure) {
-        let path = "/transactions/\(payment.response.transactionID.lowercased)"
-        _ = try await self.stage.wait(
-            for: "payment \(number) is completed",
-            asking: .get(.service(.transaction), path),
-            as: self.cast.ada
-        ) { answer throws(Failure) -> TransactionResource? in
-            guard answer.status == 200 else { throw Failure("\(answer.line) answered \(answer.status).") }
-            let found = try answer.decode(TransactionResource.self)
-            guard found.state != "failed", found.state != "reversed" else {
-                throw Failure("Payment \(number) ended as \(found.state): \(found.failureReason ?? "no reason given").")
-            }
-            return found.state == "completed" ? found : nil
+        let (id, payer) = (payment.response.transactionID, self.cast.ada)
+        let ended = try await self.stage.end(of: id, by: payer, "payment \(number) is completed")
+        guard ended.state == "completed" else {
+            throw Failure("Payment \(number) ended as \(ended.state): \(ended.failureReason ?? "no reason given").")
         }
     }
 
