@@ -1,6 +1,6 @@
--- What transaction publishes: rows of the outbox, written in the commit that they are about. The members of a kind, or of
--- kinds that say the same, are named once, as deploy/events/asyncapi.json has them. Whoever publishes has the row that is
--- the subject locked, and has written and counted there what the event says.
+-- What transaction publishes: rows of the outbox, written in the commit that they are about. The members of a kind, or
+-- of kinds that say the same, are named once, as deploy/events/asyncapi.json has them. Whoever publishes has the row
+-- that is the subject locked, and has written and counted there what the event says.
 
 -- An event id for the rare events that no caller foresees: a UUIDv7, so that it names its outbox day.
 CREATE OR REPLACE FUNCTION new_event_id(moment timestamptz) RETURNS uuid LANGUAGE sql VOLATILE AS $$
