@@ -27,12 +27,14 @@ def step(title, script, **more):
     return steps.Step(title, "default", ("bash", "-c", script), **more)
 
 
-def run(*chosen, by_hand=False, cores=2):
+def run(*chosen, by_hand=False, cores=2, second_try=0):
     """The outcomes of a run, by title."""
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         runner = Runner(pathlib.Path(folder), dict(os.environ), cores, 3600, by_hand)
         runner.GRACE = 1
         runner.run(chosen)
+        if second_try:
+            runner.try_again(second_try)
         return {outcome.step.title: outcome for outcome in runner.outcomes}
 
 
@@ -96,6 +98,25 @@ def steps_of_a_killed_run_are_ended():
 def what_must_not_be_said_fails():
     done = run(step("raced", "echo WARNING: a race; echo 3 passed, 0 failed", forbidden="WARNING: a race"))
     assert counted(done["raced"]) == (3, 1), done
+
+
+def a_second_try_counts_and_is_told():
+    with tempfile.TemporaryDirectory() as folder:
+        shaky = f"test -e {folder}/tried || {{ touch {folder}/tried; echo error: shaken; exit 1; }}"
+        chosen = step("shaky", shaky), step("broken", "echo error: broken; exit 1"), step("good", "true")
+        done = run(*chosen, second_try=60)
+        assert [counted(done[name]) for name in ("shaky", "broken", "good")] == [(1, 0), (0, 1), (1, 0)], done
+        assert [done[name].unstable for name in ("shaky", "broken", "good")] == [("error: shaken",), (), ()], done
+    # Without being asked for, or when it would take too long, nothing is tried again.
+    for seconds in (0, 1e-9):
+        with tempfile.TemporaryDirectory() as folder:
+            shaky = f"test -e {folder}/tried || {{ touch {folder}/tried; exit 1; }}"
+            assert counted(run(step("shaky", shaky), second_try=seconds)["shaky"]) == (0, 1)
+
+
+def the_report_shows_the_end_of_a_log_that_names_no_failure():
+    done = run(step("crashed", "seq 100; exit 1"))
+    assert done["crashed"].words[-1] == "100", done
 
 
 def an_obstacle_is_named_and_its_stand_in_runs():
@@ -216,7 +237,8 @@ def a_test_that_no_step_runs_is_found():
 
 TESTS = [counts_of_the_last_line, reports_are_counted_and_nothing_is_no_success,
          a_step_that_hangs_is_ended_with_all_it_started, steps_of_a_killed_run_are_ended, what_must_not_be_said_fails,
-         an_obstacle_is_named_and_its_stand_in_runs,
+         an_obstacle_is_named_and_its_stand_in_runs, a_second_try_counts_and_is_told,
+         the_report_shows_the_end_of_a_log_that_names_no_failure,
          nothing_runs_beside_what_measures_time, what_measures_time_bears_those_it_names,
          steps_wait_for_others_and_for_room, a_change_reaches_what_depends_on_it,
          moved_deleted_and_new_files_differ, steps_are_chosen_by_tier_and_word,

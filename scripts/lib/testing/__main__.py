@@ -17,11 +17,13 @@ sys.dont_write_bytecode = True
 import changed  # noqa: E402
 import reports  # noqa: E402
 import steps  # noqa: E402
-from runner import Outcome, Runner, clock, end_left_sessions, newest_line, report_of, say  # noqa: E402
+from runner import SHOWN, Outcome, Runner, clock, end_left_sessions, newest_line, report_of, say  # noqa: E402
 
 WORK = ROOT / ".test"
 # Line coverage of Services/*/Domain and Services/*/Application below which the run fails, in percent.
 COVERAGE_NEEDED = float(os.environ.get("COVERAGE_NEEDED", 80))
+# Seconds of a run after which nothing that failed is tried again: the continuous integration ends one after 90 minutes.
+LONGEST_WITH_SECOND_TRY = 80 * 60
 USAGE = """scripts/test                    what tells in some minutes whether a change is right: lint, the tests of all modules,
                                        money tests and mutations, the journeys on processes, coverage
        scripts/test --suite            also contract, deployment, faults and containers: what .ci/run runs
@@ -30,6 +32,7 @@ USAGE = """scripts/test                    what tells in some minutes whether a 
        scripts/test --only WORD        the steps of the default tier and the suite whose name has this word; with --full also
                                        its own; with --repeat those of modules
        scripts/test --repeat N         the tests of all modules N times
+       scripts/test --suite --second-try   what fails runs once more, alone; if it passes, it is named as unstable, and counts
        scripts/test --list             the names of all tests, by tier and step
 environment: CONTAINERS=no runs the faults on processes and not in containers; COVERAGE_NEEDED (percent, 80); CI (fewer
              progress lines, and containers that this machine cannot run are left out by name and do not fail)"""
@@ -45,6 +48,7 @@ def arguments():
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--second-try", action="store_true")
     options = parser.parse_args()
     if options.repeat < 1:
         parser.error("--repeat takes a number of at least 1")
@@ -99,9 +103,12 @@ class Run:
             "build (debug, with coverage)": ["swift", "build", "--build-tests", "--enable-code-coverage"],
             "Postgres, Redis and RabbitMQ": [ROOT / "scripts/servers", "start", "--volatile", WORK / "servers"],
             "python packages": [ROOT / "scripts/python", WORK / "venv"],
+            "reference of the API": [ROOT / "deploy/docker/reference.sh", ROOT / "deploy/docker/reference-versions.txt",
+                                     WORK / "reference"],
         })
         self.environment |= server_settings()
         self.environment["TRANSFA_TEST_PYTHON"] = str(WORK / "venv/bin/python3")
+        self.environment["TRANSFA_TEST_REFERENCE"] = str(WORK / "reference")
         binaries = output(["swift", "build", "--show-bin-path"])
         self.environment["TRANSFA_BINARIES"] = binaries
         # psql itself: what Debian has in its place starts a Perl first, each of thousands of times.
@@ -150,6 +157,8 @@ class Run:
             chosen = changed.reached(ROOT, self.options.changed, chosen, say)
         for turn in range(self.options.repeat):
             self.runner.run(chosen, f"-{turn + 1}" if turn else "")
+        if self.options.second_try:
+            self.runner.try_again(LONGEST_WITH_SECOND_TRY)
         if not (self.options.only or self.options.changed or self.options.repeat > 1):
             self.check("every test in one step of one tier", self.unplaced, plan)
             self.check("coverage", self.coverage)
@@ -207,7 +216,12 @@ class Run:
         for outcome in outcomes:
             if outcome.failed:
                 say(f"\n{outcome.step.title} failed:")
-                for line in outcome.words[:12]:
+                for line in outcome.words[:SHOWN]:
+                    say(f"    {line[:300]}")
+        for outcome in outcomes:
+            if outcome.unstable:
+                say(f"\nunstable: {outcome.step.title} passed when it was run a second time; the first failed with:")
+                for line in outcome.unstable[:SHOWN]:
                     say(f"    {line[:300]}")
 
     @staticmethod

@@ -13,6 +13,8 @@ import reports
 
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed$")
 FAILURES = re.compile(r"error:|✘|Fatal error|Crash|FAILED|failed:")
+# How many lines of what failed stand in the report.
+SHOWN = 12
 # Steps may ask for a little more than there is: hardly one takes all that it asks for all the time.
 ROOM = 1.15
 # The folder with a record of each step that runs, beside the logs: a run that is killed leaves them.
@@ -31,6 +33,8 @@ class Outcome:
     # Why it could not do anything, if so.
     obstacle: str = ""
     words: tuple = ()
+    # What it failed with before it passed, run a second time: it is unstable.
+    unstable: tuple = ()
 
 
 class Running:
@@ -162,6 +166,22 @@ class Runner:
                 spoke = time.monotonic()
                 self.say_what_runs()
 
+    def try_again(self, until):
+        """Runs what failed once more, each with the machine to itself; what passes then counts, and is told as unstable.
+
+        What would not be over by `until`, in seconds since the beginning, is left as it is.
+        """
+        for first in [outcome for outcome in self.outcomes if outcome.failed and not outcome.obstacle]:
+            if time.monotonic() - self.began + first.seconds > until:
+                say(f"no time for a second try of {first.step.title}")
+                continue
+            say(f"==> a second try of {first.step.title}")
+            self.outcomes.remove(first)
+            self.run([first.step], "-again")
+            second = self.outcomes[-1]
+            if not second.failed:
+                second.unstable = first.words
+
     def done(self):
         return {outcome.step.title: outcome for outcome in self.outcomes}
 
@@ -266,7 +286,8 @@ def report_of(step):
 
 
 def failing_lines(lines):
-    return tuple(line for line in lines if FAILURES.search(line))[:60] or tuple(lines[-40:])
+    """Those that say what failed, the first first; of a log that has none its end, which is all that a report shows."""
+    return tuple(line for line in lines if FAILURES.search(line))[:60] or tuple(lines[-SHOWN:])
 
 
 def clock(seconds):
