@@ -129,6 +129,7 @@ let layers: [Target] = [
     systemLibrary("CHaru", ["libhpdf-dev"]),
     systemLibrary("CQRencode", ["libqrencode-dev", "zlib1g-dev"]),
     systemLibrary("COpenSSL", ["libssl-dev"], pkgConfig: "libcrypto"),
+    systemLibrary("CLibSSL", ["libssl-dev"], pkgConfig: "libssl"),
     systemLibrary("CCurl", ["libcurl4-openssl-dev"], pkgConfig: "libcurl"),
     // 1: threads, values, other servers
     shared("EventLoops", ["CLinux"], settings: wrapper),
@@ -139,7 +140,7 @@ let layers: [Target] = [
     // 2: the three clients, and what people keep
     shared("Postgres", ["CLibPQ", "EventLoops", logging], settings: wrapper),
     shared("AMQP", ["CRabbitMQ", "EventLoops", logging], settings: wrapper),
-    shared("Redis", ["CHiredis", "EventLoops", logging], settings: wrapper),
+    shared("Redis", ["CHiredis", "CLibSSL", "EventLoops", logging], settings: wrapper),
     shared("Documents", ["CHaru", "EventLoops"], settings: wrapper),
     shared("QRCode", ["CQRencode"], settings: wrapper),
     // 3: Contracts is a package of its own, see Shared/Contracts

@@ -16,7 +16,7 @@ final class Batch {
     /// Whether the caller has been answered, with the replies or without them.
     private(set) var isSettled = false
     private var replies: [RedisValue] = []
-    private var failure: RedisError?
+    private(set) var failure: RedisError?
     private var outstanding: Int
 
     init(caller: Caller, deadline: ContinuousClock.Instant, commandCount: Int, byteCount: Int) {
@@ -39,7 +39,7 @@ final class Batch {
         switch reply {
         case nil: self.failure = self.failure ?? RedisError(.lost, "the connection ended before the reply")
         case .error(let word)?:
-            self.failure = self.failure ?? RedisError(.refused, "answered with the error \(word)", reply: word)
+            self.failure = self.failure ?? RedisError(reply: word)
         case let reply?: self.replies.append(reply)
         }
     }

@@ -4,11 +4,11 @@ typealias Answer = Result<[RedisValue], RedisError>
 
 /// Commands on their way from a caller to the loop thread.
 struct Submission: Sendable {
-    let commands: [RedisCommand]
+    /// As they are sent, one after the other.
+    let bytes: [UInt8]
+    let commandCount: Int
     let deadline: ContinuousClock.Instant
     let caller: Handover<Answer>
-
-    var byteCount: Int { self.commands.reduce(0) { $0 + $1.bytes.count } }
 }
 
 /// What callers on any thread and the driver on the loop thread share: whether to send, and what waits to be sent.
@@ -48,13 +48,13 @@ final class Gate: Sendable {
 
     var commandsInFlight: Int { self.state.withLock { $0.commandsInFlight } }
 
-    /// Whether some of them are still to be handed to hiredis.
+    /// Whether some of them are still to be handed to the driver.
     var hasQueue: Bool { self.state.withLock { !$0.queue.isEmpty } }
 
     /// Queues the commands, or answers at once when they cannot be sent.
     func submit(_ submission: Submission) {
-        let count = submission.commands.count
-        let byteCount = submission.byteCount
+        let count = submission.commandCount
+        let byteCount = submission.bytes.count
         let (refusal, bell): (RedisError?, (@Sendable () -> Void)?) = self.state.withLock { state in
             guard state.isOpen else { return (RedisError(.unavailable, "not connected"), nil) }
             guard state.commandsInFlight + count <= self.maximumInFlight,

@@ -8,12 +8,18 @@ public import Logging
 /// caller that is cancelled gets its answer no later than the deadline.
 public final class RedisClient: Sendable {
     private let configuration: RedisConfiguration
+    private let tls: TLSContext?
+    private let prefix: [UInt8]
     private let logger: Logger
     let gate: Gate
 
     /// Makes a client that connects once `run()` is called.
-    public init(configuration: RedisConfiguration, logger: Logger) {
+    ///
+    /// - Throws: `RedisError` with `misconfigured` when a file of TLS cannot be used; `reply` is its `TLSFiles.Part`.
+    public init(configuration: RedisConfiguration, logger: Logger) throws(RedisError) {
         self.configuration = configuration
+        self.tls = configuration.usesTLS ? try TLSContext(configuration.tlsFiles) : nil
+        self.prefix = Array(configuration.prefix.utf8)
         self.logger = logger
         self.gate = Gate(configuration)
     }
@@ -23,7 +29,13 @@ public final class RedisClient: Sendable {
     /// On cancellation new commands are refused and those in flight get their replies or their deadlines.
     public func run() async {
         let loop = EventLoopThread(name: "redis")
-        let driver = RedisDriver(loop: loop, gate: self.gate, configuration: self.configuration, logger: self.logger)
+        let driver = RedisDriver(
+            loop: loop,
+            gate: self.gate,
+            configuration: self.configuration,
+            tls: self.tls,
+            logger: self.logger
+        )
         await driver.serve()
         loop.stop()
     }
@@ -42,17 +54,12 @@ public final class RedisClient: Sendable {
     /// Sends a command and waits for its reply.
     ///
     /// - Parameters:
-    ///   - arguments: The command's name and arguments.
+    ///   - command: Its name and arguments.
     ///   - timeout: How long to wait, nil for the configuration's `commandTimeout`.
     /// - Returns: The reply; an error reply is thrown.
     /// - Throws: `RedisError`; its `wasNotSent` tells whether the command certainly did not run.
-    public func send(_ arguments: [String], timeout: Duration? = nil) async throws(RedisError) -> RedisValue {
-        try await self.submit([RedisCommand(arguments)], timeout).first ?? .null
-    }
-
-    /// Sends a command with arguments of any bytes and waits for its reply; see `send` with strings.
-    public func send(bytes arguments: [[UInt8]], timeout: Duration? = nil) async throws(RedisError) -> RedisValue {
-        try await self.submit([RedisCommand(arguments)], timeout).first ?? .null
+    public func send(_ command: RedisCommand, timeout: Duration? = nil) async throws(RedisError) -> RedisValue {
+        try await self.pipeline([command], timeout: timeout).first ?? .null
     }
 
     /// Sends several commands in one go, with no command of another caller in between, and waits for all replies.
@@ -62,8 +69,16 @@ public final class RedisClient: Sendable {
     ///   - timeout: How long to wait for all of them, nil for the configuration's `commandTimeout`.
     /// - Returns: One reply per command.
     /// - Throws: `RedisError`: the first error reply, after every command has been answered; all the others have run.
-    public func pipeline(_ commands: [[String]], timeout: Duration? = nil) async throws(RedisError) -> [RedisValue] {
-        try await self.submit(commands.map { RedisCommand($0) }, timeout)
+    public func pipeline(
+        _ commands: [RedisCommand],
+        timeout: Duration? = nil
+    ) async throws(RedisError) -> [RedisValue] {
+        do throws(RedisError) {
+            return try await self.submit(commands, timeout)
+        } catch {
+            self.configuration.observe(error)
+            throw error
+        }
     }
 
     private func submit(_ commands: [RedisCommand], _ timeout: Duration?) async throws(RedisError) -> [RedisValue] {
@@ -72,8 +87,11 @@ public final class RedisClient: Sendable {
         }
         guard !commands.isEmpty else { return [] }
         let deadline = ContinuousClock.now + (timeout ?? self.configuration.commandTimeout)
+        let bytes = commands.reduce(into: [UInt8]()) { $0 += $1.encoded(prefix: self.prefix) }
         return try await withHandover { caller in
-            self.gate.submit(Submission(commands: commands, deadline: deadline, caller: caller))
+            self.gate.submit(
+                Submission(bytes: bytes, commandCount: commands.count, deadline: deadline, caller: caller)
+            )
         }.get()
     }
 }

@@ -1,49 +1,57 @@
-/// One command: its arguments end to end, and how long each is.
-struct RedisCommand: Sendable {
-    let bytes: [UInt8]
-    let lengths: [Int]
+/// One argument of a command.
+public enum RedisArgument: Sendable, ExpressibleByStringLiteral {
+    /// The name of a key: the configuration's prefix is put before it.
+    case key(String)
+    /// A word or a value.
+    case text(String)
+    /// A value of any bytes.
+    case bytes([UInt8])
+    /// A number.
+    case number(Int64)
 
-    init(_ arguments: [String]) {
-        var bytes: [UInt8] = []
-        for argument in arguments { bytes.append(contentsOf: argument.utf8) }
-        self.bytes = bytes
-        self.lengths = arguments.map(\.utf8.count)
-    }
+    /// A word.
+    public init(stringLiteral value: String) { self = .text(value) }
 
-    init(_ arguments: [[UInt8]]) {
-        self.bytes = Array(arguments.joined())
-        self.lengths = arguments.map(\.count)
-    }
-
-    /// Commands that change what the shared connection is, or to which hiredis does not answer once and in order.
-    private static let refused: Set<String> = [
-        "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE", "MONITOR", "SYNC",
-        "PSYNC", "SELECT", "AUTH", "HELLO", "RESET", "QUIT",
-    ]
-
-    /// Why the command cannot be sent on a shared connection, nil when it can.
-    var refusal: RedisError? {
-        guard let first = self.lengths.first, first > 0 else { return RedisError(.invalid, "a command needs a name") }
-        let name = String(decoding: self.bytes.prefix(first), as: UTF8.self).uppercased()
-        if name == "CLIENT", self.lengths.count > 1 {
-            let topic = String(decoding: self.bytes.dropFirst(first).prefix(self.lengths[1]), as: UTF8.self)
-            if topic.uppercased() == "REPLY" { return RedisError(.invalid, "CLIENT REPLY would mix up the replies") }
+    fileprivate var data: [UInt8] {
+        switch self {
+        case .key(let name), .text(let name): Array(name.utf8)
+        case .bytes(let bytes): bytes
+        case .number(let number): Array(String(number).utf8)
         }
-        guard Self.refused.contains(name) else { return nil }
-        return RedisError(.invalid, "\(name) cannot be used on a shared connection")
+    }
+}
+
+/// A command: its name and its arguments.
+public struct RedisCommand: Sendable {
+    let words: [RedisArgument]
+
+    /// Puts it together.
+    public init(_ name: String, _ arguments: RedisArgument...) { self.init(name, arguments) }
+
+    /// Puts it together.
+    public init(_ name: String, _ arguments: [RedisArgument]) { self.words = [.text(name)] + arguments }
+
+    /// A script on keys, whose text is sent.
+    public static func eval(_ script: String, keys: [String], _ arguments: [RedisArgument]) -> RedisCommand {
+        RedisCommand("EVAL", [.text(script), .number(Int64(keys.count))] + keys.map(RedisArgument.key) + arguments)
     }
 
-    /// Lends the arguments in the form that hiredis takes.
-    func withArguments<Result>(
-        _ body: (CInt, UnsafeMutablePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int>?) -> Result
-    ) -> Result {
-        self.bytes.withUnsafeBytes { flat in
-            var offset = 0
-            var pointers = self.lengths.map { length in
-                defer { offset += length }
-                return flat.baseAddress?.advanced(by: offset).assumingMemoryBound(to: CChar.self)
-            }
-            return body(CInt(self.lengths.count), &pointers, self.lengths)
+    /// A script on keys, by the SHA-1 of its text.
+    public static func evalsha(_ hash: String, keys: [String], _ arguments: [RedisArgument]) -> RedisCommand {
+        RedisCommand("EVALSHA", [.text(hash), .number(Int64(keys.count))] + keys.map(RedisArgument.key) + arguments)
+    }
+
+    /// The command as it is sent, with all keys below the prefix (the Redis protocol, RESP2: an array of bulk strings).
+    func encoded(prefix: [UInt8]) -> [UInt8] {
+        var bytes = Array("*\(self.words.count)\r\n".utf8)
+        for word in self.words {
+            let data = word.data
+            let before = if case .key = word { prefix } else { [UInt8]() }
+            bytes += "$\(before.count + data.count)\r\n".utf8
+            bytes += before
+            bytes += data
+            bytes += "\r\n".utf8
         }
+        return bytes
     }
 }

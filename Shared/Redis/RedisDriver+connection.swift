@@ -1,4 +1,3 @@
-import CHiredis
 import EventLoops
 import Logging
 
@@ -20,10 +19,7 @@ extension RedisDriver {
         await withTaskCancellationHandler {
             var failures = 0
             while !self.gate.isStopping {
-                let end = await withCheckedContinuation { continuation in
-                    self.ended = continuation
-                    self.open()
-                }
+                let end = await self.connectOnce()
                 guard !self.gate.isStopping else { break }
                 if let uptime = end.uptime, uptime > self.configuration.longestBackoff { failures = 0 }
                 self.report(end, failures: failures)
@@ -54,109 +50,133 @@ extension RedisDriver {
         )
     }
 
+    /// Finds the server, tries its addresses one after the other, and gives the end of the connection.
+    private func connectOnce() async -> ConnectionEnd {
+        let deadline = ContinuousClock.now + self.configuration.connectTimeout
+        let places: [Place]
+        switch await self.find(until: deadline) {
+        case .success(let found): places = found
+        case .failure(let cause): return ConnectionEnd(cause: cause, uptime: nil)
+        }
+        var end = ConnectionEnd(cause: RedisError(.unavailable, "the server has no address"), uptime: nil)
+        for place in places where end.uptime == nil && !self.gate.isStopping && ContinuousClock.now < deadline {
+            end = await withCheckedContinuation { continuation in
+                self.ended = continuation
+                self.open(place, until: deadline)
+            }
+        }
+        return end
+    }
+
+    // MARK: Finding
+
+    /// The server's addresses; a resolver that hangs is left alone on its thread.
+    private func find(until deadline: ContinuousClock.Instant) async -> Result<[Place], RedisError> {
+        let search = Whereabouts(configuration: self.configuration, tls: self.tls, deadline: deadline)
+        self.phase = .finding
+        defer { self.phase = .idle }
+        return await withCheckedContinuation { continuation in
+            self.found = continuation
+            let timer = self.loop.schedule(after: ContinuousClock.now.duration(to: deadline)) { [unowned self] in
+                self.assumeIsolated { $0.foundOut(.failure(RedisError(.unavailable, "finding the server took too long"))) }
+            }
+            self.connectTimer = timer
+            SideThread.start(name: "redis-find") { [loop = self.loop] in
+                let result = Result { () throws(RedisError) in try search.find() }
+                loop.submit { self.assumeIsolated { $0.foundOut(result, timer) } }
+            }
+        }
+    }
+
+    /// The first to know ends the search; what comes later is of a search that is over.
+    private func foundOut(_ result: Result<[Place], RedisError>, _ timer: TimerID? = nil) {
+        guard let found = self.found, timer == nil || timer == self.connectTimer else { return }
+        self.found = nil
+        self.cancelConnectTimer()
+        found.resume(returning: result)
+    }
+
     // MARK: Connecting
 
-    /// Begins to connect; a name is resolved right here, which blocks this thread and no other.
-    private func open() {
+    private func open(_ place: Place, until deadline: ContinuousClock.Instant) {
         self.phase = .connecting
         self.causeOfEnd = nil
-        self.wantsWrite = false
-        guard !self.gate.isStopping,
-            let context = redisAsyncConnect(self.configuration.host, CInt(self.configuration.port))
-        else { return self.leave() }
-        guard context.pointee.err == 0 else {
-            self.causeOfEnd = Self.cause(of: context)
-            redisAsyncFree(context)
+        guard !self.gate.isStopping else { return self.leave() }
+        do throws(RedisError) {
+            self.wire = try RedisWire(to: place, tls: self.tls)
+        } catch {
+            self.causeOfEnd = error
             return self.leave()
         }
-        self.context = context
-        self.install(context)
-        self.connectTimer = self.loop.schedule(after: self.configuration.connectTimeout) { [unowned self] in
+        self.connectTimer = self.loop.schedule(after: ContinuousClock.now.duration(to: deadline)) { [unowned self] in
             self.assumeIsolated { driver in
                 driver.connectTimer = nil
-                driver.giveUp(RedisError(.unavailable, "connecting took too long"))
+                driver.endConnection(RedisError(.unavailable, "connecting took too long"))
                 driver.leave()
             }
         }
         self.leave()
     }
 
-    private func install(_ context: UnsafeMutablePointer<redisAsyncContext>) {
-        let driver = Unmanaged.passUnretained(self).toOpaque()
-        context.pointee.data = driver
-        context.pointee.ev.data = driver
-        // Reading is always wanted; writing is only noted here and acted on in `leave`.
-        context.pointee.ev.addRead = { _ in }
-        context.pointee.ev.delRead = { _ in }
-        context.pointee.ev.addWrite = { raw in RedisDriver.of(raw) { $0.wantsWrite = true } }
-        context.pointee.ev.delWrite = { raw in RedisDriver.of(raw) { $0.wantsWrite = false } }
-        context.pointee.ev.cleanup = { raw in RedisDriver.of(raw) { $0.contextEnds() } }
-        redisEnableKeepAlive(&context.pointee.c)
-        // This asks for the first write, which completes the connect.
-        redisAsyncSetConnectCallback(context) { context, status in
-            guard status == REDIS_OK else { return }
-            RedisDriver.of(context?.pointee.data) { $0.connected() }
-        }
-    }
-
     /// Authenticates, selects the database and asks for a sign of life, on every connection anew.
-    private func connected() {
+    func connected() {
         self.phase = .handshaking
-        var commands: [RedisCommand] = []
-        if let password = self.configuration.password {
-            commands.append(RedisCommand(["AUTH"] + [self.configuration.username].compactMap { $0 } + [password]))
-        }
+        var commands = self.configuration.signIn
         if self.configuration.database != 0 {
-            commands.append(RedisCommand(["SELECT", String(self.configuration.database)]))
+            commands.append(RedisCommand("SELECT", .number(Int64(self.configuration.database))))
         }
-        commands.append(RedisCommand(["PING"]))
+        if case .sentinels = self.configuration.discovery {
+            // A Sentinel may be behind the times: writes on a replica would be lost.
+            commands.append(RedisCommand("ROLE"))
+        }
+        commands.append(RedisCommand("PING"))
         let batch = Batch(
             caller: .handshake,
             deadline: .now + self.configuration.connectTimeout,
             commandCount: commands.count,
             byteCount: 0
         )
-        self.send(commands, as: batch)
+        self.send(commands.flatMap { $0.encoded(prefix: []) }, as: batch)
     }
 
-    /// Inside hiredis, so a refusal is only noted here; `leave` ends the connection.
+    /// A refusal is only noted here; `leave` ends the connection.
     func handshakeEnded(_ answer: Answer) {
         switch answer {
-        case .success:
+        case .success(let replies):
+            if let role = replies.lazy.compactMap(\.elements?.first?.text).first, role != "master" {
+                self.causeOfEnd = RedisError(.readOnly, "a Sentinel led to a server that is no master")
+                return
+            }
             self.phase = .ready(since: .now)
             self.cancelConnectTimer()
             self.gate.open()
             self.logger.info("redis connected", metadata: ["redis": "\(self.configuration)"])
-        case .failure(let error) where error.code == .refused:
-            self.causeOfEnd = RedisError(.misconfigured, "sign-in was answered with \(error.reply ?? "an error")")
+        case .failure(let error) where error.reply != nil:
+            let code = error.code == .loading ? error.code : .misconfigured
+            self.causeOfEnd = RedisError(code, "sign-in was answered with \(error.reply ?? "an error")")
         case .failure: break
         }
     }
 
     // MARK: The end of a connection
 
-    /// Ends the connection for our own reason.
-    func giveUp(_ cause: RedisError) {
-        guard let context = self.context else { return }
+    /// Ends the connection; nobody waits any longer.
+    func endConnection(_ cause: RedisError) {
+        guard let wire = self.wire else { return }
         self.causeOfEnd = self.causeOfEnd ?? cause
-        redisAsyncFree(context)
+        self.wire = nil
+        if !self.watched.isEmpty { self.loop.unwatch(wire.descriptor) }
+        self.watched = []
+        while !self.pending.isEmpty { self.receive(nil) }
     }
 
     /// New commands are refused; `leave` ends the connection once everyone has an answer.
     func beginStop() {
         self.isStopping = true
         self.gate.close()
+        self.foundOut(.failure(RedisError(.unavailable, "stopped")))
         if case .ready = self.phase { return }
-        self.giveUp(RedisError(.unavailable, "stopped"))
-    }
-
-    /// The cleanup hook: every command has been answered and the descriptor is about to be closed.
-    private func contextEnds() {
-        guard let context = self.context else { return }
-        self.causeOfEnd = self.causeOfEnd ?? Self.cause(of: context)
-        self.context = nil
-        self.watched = []
-        self.loop.unwatch(context.pointee.c.fd)
+        self.endConnection(RedisError(.unavailable, "stopped"))
     }
 
     /// Puts everything back to the begin and lets `serve` go on.
@@ -170,22 +190,12 @@ extension RedisDriver {
         if case .ready(let since) = self.phase { uptime = since.duration(to: .now) }
         self.phase = .idle
         let cause = self.causeOfEnd ?? RedisError(.unavailable, "could not connect")
+        self.causeOfEnd = nil
         ended.resume(returning: ConnectionEnd(cause: cause, uptime: uptime))
     }
 
     private func cancelConnectTimer() {
         if let timer = self.connectTimer { self.loop.cancel(timer) }
         self.connectTimer = nil
-    }
-
-    private static func cause(of context: UnsafeMutablePointer<redisAsyncContext>) -> RedisError {
-        switch context.pointee.err {
-        case REDIS_ERR_EOF: RedisError(.lost, "the server closed the connection")
-        case REDIS_ERR_PROTOCOL: RedisError(.lost, "the server does not speak the Redis protocol")
-        case REDIS_ERR_IO, REDIS_ERR_OTHER:
-            // From the operating system: an errno or a failure to resolve a name.
-            RedisError(.lost, context.pointee.errstr.map { String(cString: $0) } ?? "input or output failed")
-        default: RedisError(.lost, "the connection ended")
-        }
     }
 }

@@ -1,15 +1,15 @@
-import CHiredis
 import EventLoops
 import Logging
 
-/// Owns the hiredis context. Everything here runs on one loop thread; hiredis locks nothing.
+/// Owns the connection. Everything here runs on one loop thread.
 ///
-/// hiredis answers strictly in the order of sending (commands that break this are refused before), so the replies are
-/// matched with `pending` by position. When a context ends, for whatever reason, it answers every command that is left
-/// with nil and then calls the `cleanup` hook: that hook is the one place where a connection ends.
+/// Redis answers strictly in the order of sending (commands that break this are refused before), so the replies are
+/// matched with `pending` by position. When a connection ends, for whatever reason, every command that is left is
+/// answered with nil: `endConnection` is the one place for that.
 actor RedisDriver {
     enum Phase: Equatable {
         case idle
+        case finding
         case connecting
         case handshaking
         case ready(since: ContinuousClock.Instant)
@@ -18,15 +18,15 @@ actor RedisDriver {
     nonisolated let loop: EventLoopThread
     let gate: Gate
     let configuration: RedisConfiguration
+    let tls: TLSContext?
     let logger: Logger
 
     var phase = Phase.idle
-    var context: UnsafeMutablePointer<redisAsyncContext>?
-    var wantsWrite = false
+    var wire: RedisWire?
     var watched: EventLoopThread.Interest = []
     var pending = FIFO<Batch>()
     var unsettled = 0
-    /// Answered inside a callback, to be told to the callers once hiredis is left.
+    /// To be told to the callers once everything is in order again.
     var finished: [(Handover<Answer>, Answer)] = []
     var freed = (commands: 0, bytes: 0)
     var lastProgress = ContinuousClock.now
@@ -38,13 +38,15 @@ actor RedisDriver {
     var isStopping = false
     var causeOfEnd: RedisError?
     var ended: CheckedContinuation<ConnectionEnd, Never>?
+    var found: CheckedContinuation<Result<[Place], RedisError>, Never>?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { self.loop.asUnownedSerialExecutor() }
 
-    init(loop: EventLoopThread, gate: Gate, configuration: RedisConfiguration, logger: Logger) {
+    init(loop: EventLoopThread, gate: Gate, configuration: RedisConfiguration, tls: TLSContext?, logger: Logger) {
         self.loop = loop
         self.gate = gate
         self.configuration = configuration
+        self.tls = tls
         self.logger = logger
     }
 
@@ -57,41 +59,43 @@ actor RedisDriver {
         self.leave()
     }
 
-    func descriptorIsReady(_ ready: EventLoopThread.Interest) {
-        if ready.contains(.read), let context = self.context { redisAsyncHandleRead(context) }
-        if ready.contains(.write), let context = self.context { redisAsyncHandleWrite(context) }
+    func descriptorIsReady() {
+        guard let wire = self.wire else { return }
+        do throws(RedisError) {
+            try wire.proceed { self.receive($0) }
+            if wire.isEstablished, self.phase == .connecting { self.connected() }
+        } catch {
+            self.endConnection(error)
+        }
         self.leave()
     }
 
-    /// Brings everything outside hiredis in line with what happened inside.
+    /// Brings everything outside in line with what happened inside.
     func leave() {
         self.flush()
         if self.hasProgressed { self.lastProgress = .now }
         self.hasProgressed = false
-        if let cause = self.causeOfEnd { self.giveUp(cause) }
-        if self.isStopping, self.unsettled == 0 { self.giveUp(RedisError(.lost, "stopped")) }
+        if let cause = self.causeOfEnd { self.endConnection(cause) }
+        if self.isStopping, self.unsettled == 0 { self.endConnection(RedisError(.lost, "stopped")) }
         self.updateInterest()
         self.scheduleSweep()
         // Before the callers are told: one that hears of a lost connection must find the client closed.
-        if self.context == nil { self.gate.close() }
+        if self.wire == nil { self.gate.close() }
         self.tellCallers()
-        if self.context == nil { self.finish() }
+        if self.wire == nil { self.finish() }
     }
 
     /// Writes what has gathered at once: waiting for readiness first would cost two system calls per write.
     private func flush() {
-        guard self.wantsWrite, self.phase != .connecting, let context = self.context else { return }
-        guard !self.watched.contains(.write) else { return }
-        redisAsyncHandleWrite(context)
+        guard let wire = self.wire, !wire.interest.contains(.write) else { return }
+        do throws(RedisError) { try wire.flush() } catch { self.endConnection(error) }
     }
 
     private func updateInterest() {
-        guard let context = self.context else { return }
-        let wanted: EventLoopThread.Interest = self.wantsWrite ? [.read, .write] : .read
-        guard wanted != self.watched else { return }
-        self.watched = wanted
-        self.loop.watch(context.pointee.c.fd, for: wanted) { [unowned self] ready in
-            self.assumeIsolated { $0.descriptorIsReady(ready) }
+        guard let wire = self.wire, wire.interest != self.watched else { return }
+        self.watched = wire.interest
+        self.loop.watch(wire.descriptor, for: self.watched) { [unowned self] _ in
+            self.assumeIsolated { $0.descriptorIsReady() }
         }
     }
 
@@ -113,49 +117,31 @@ actor RedisDriver {
         let batch = Batch(
             caller: .outside(submission.caller),
             deadline: submission.deadline,
-            commandCount: submission.commands.count,
-            byteCount: submission.byteCount
+            commandCount: submission.commandCount,
+            byteCount: submission.bytes.count
         )
-        guard case .ready = self.phase else {
+        guard case .ready = self.phase, self.wire != nil else {
             self.freed.commands += batch.commandCount
             self.freed.bytes += batch.byteCount
             return self.conclude(batch, RedisError(.unavailable, "not connected"))
         }
-        self.send(submission.commands, as: batch)
+        self.send(submission.bytes, as: batch)
     }
 
-    func send(_ commands: [RedisCommand], as batch: Batch) {
+    func send(_ bytes: [UInt8], as batch: Batch) {
         if self.pending.isEmpty { self.lastProgress = .now }
         self.pending.append(batch)
         self.unsettled += 1
         self.nextDeadline = min(self.nextDeadline ?? batch.deadline, batch.deadline)
-        for command in commands {
-            let status = command.withArguments { count, arguments, lengths in
-                redisAsyncCommandArgv(
-                    self.context,
-                    { context, reply, _ in
-                        // Copied here: hiredis frees the reply when this returns.
-                        let copy = reply.map {
-                            RedisValue(copying: $0.assumingMemoryBound(to: redisReply.self).pointee)
-                        }
-                        RedisDriver.of(context?.pointee.data) { $0.receive(copy) }
-                    },
-                    nil,
-                    count,
-                    arguments,
-                    lengths
-                )
-            }
-            // Refused only by a context that is ending, which we never keep.
-            precondition(status == REDIS_OK, "hiredis took no command on a live connection")
-        }
+        self.wire?.queue(bytes)
     }
 
     /// One reply, or nil for a command that will never be answered.
-    ///
-    /// Runs inside hiredis: calls nothing there.
-    private func receive(_ reply: RedisValue?) {
-        guard let batch = self.pending.first else { preconditionFailure("a reply that no command waits for") }
+    func receive(_ reply: RedisValue?) {
+        guard let batch = self.pending.first else {
+            self.causeOfEnd = self.causeOfEnd ?? RedisError(.lost, "a reply came that no command waits for")
+            return
+        }
         self.hasProgressed = true
         batch.receive(reply)
         guard batch.isComplete else { return }
@@ -165,6 +151,10 @@ actor RedisDriver {
             self.freed.bytes += batch.byteCount
         }
         if !batch.isSettled { self.unsettled -= 1 }
+        if batch.failure?.code == .readOnly {
+            // A replica: there was a failover, and the server is looked for anew.
+            self.causeOfEnd = self.causeOfEnd ?? batch.failure
+        }
         self.conclude(batch)
     }
 
@@ -193,7 +183,7 @@ actor RedisDriver {
     }
 
     private func nextSweep() -> ContinuousClock.Instant? {
-        guard self.context != nil, !self.pending.isEmpty else {
+        guard self.wire != nil, !self.pending.isEmpty else {
             self.nextDeadline = nil
             return nil
         }
@@ -216,18 +206,8 @@ actor RedisDriver {
         }
         self.nextDeadline = next
         if !self.pending.isEmpty, self.lastProgress + self.configuration.stuckAfter <= now {
-            self.giveUp(RedisError(.lost, "no reply for too long"))
+            self.endConnection(RedisError(.lost, "no reply for too long"))
         }
         self.leave()
-    }
-
-    // MARK: hiredis
-
-    /// The driver that a context belongs to.
-    // Valid: the driver outlives its context (`serve` returns after the cleanup hook), and hiredis calls back only
-    // from inside our own calls, on the loop thread, which `assumeIsolated` checks.
-    static func of(_ raw: UnsafeMutableRawPointer?, _ body: (isolated RedisDriver) -> Void) {
-        guard let raw else { preconditionFailure("a hiredis context without its driver") }
-        Unmanaged<RedisDriver>.fromOpaque(raw).takeUnretainedValue().assumeIsolated(body)
     }
 }

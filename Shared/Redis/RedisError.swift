@@ -3,27 +3,31 @@
 /// Never contains arguments or values.
 public struct RedisError: Error, Hashable, CustomStringConvertible {
     /// The kinds of failure.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Kind: String { case unavailable, busy, timedOut, lost, refused, invalid, misconfigured }
-        private let kind: Kind
-
+    public enum Code: String, Sendable, CaseIterable {
         /// Not connected; the command was not sent.
-        public static let unavailable = Code(kind: .unavailable)
+        case unavailable
         /// Too many commands are in flight; the command was not sent.
-        public static let busy = Code(kind: .busy)
+        case busy
         /// No reply within the deadline; the command may have run or may run yet.
-        public static let timedOut = Code(kind: .timedOut)
+        case timedOut = "timed_out"
         /// The connection ended before the reply; the command may have run.
-        public static let lost = Code(kind: .lost)
-        /// Redis answered with an error, see `reply`.
-        public static let refused = Code(kind: .refused)
+        case lost
+        /// A replica was asked to write: there was a failover, and the connection is replaced.
+        case readOnly = "read_only"
+        /// Redis has started and still reads its data.
+        case loading
+        /// Redis has no memory left, and its policy evicts nothing.
+        case outOfMemory = "out_of_memory"
+        /// Redis is a cluster, which this client does not know.
+        case cluster
+        /// The access list does not allow the command, or not on this key.
+        case notPermitted = "not_permitted"
+        /// Redis answered with another error, see `reply`.
+        case refused
         /// The command cannot be used on a shared connection, or is empty.
-        public static let invalid = Code(kind: .invalid)
+        case invalid
         /// The URL cannot be used.
-        public static let misconfigured = Code(kind: .misconfigured)
-
-        /// The name of the kind.
-        public var description: String { self.kind.rawValue }
+        case misconfigured
     }
 
     /// The kind of failure.
@@ -39,9 +43,23 @@ public struct RedisError: Error, Hashable, CustomStringConvertible {
         self.reply = reply
     }
 
+    /// What an error reply that begins with this word means.
+    init(reply word: String) {
+        let code: Code =
+            switch word {
+            case "READONLY", "MASTERDOWN": .readOnly
+            case "LOADING", "BUSY": .loading
+            case "OOM", "MISCONF", "NOREPLICAS": .outOfMemory
+            case "MOVED", "ASK", "CLUSTERDOWN", "CROSSSLOT", "TRYAGAIN": .cluster
+            case "NOPERM", "NOAUTH", "WRONGPASS": .notPermitted
+            default: .refused
+            }
+        self.init(code, "answered with the error \(word)", reply: word)
+    }
+
     /// Whether the command certainly did not run.
     public var wasNotSent: Bool { [.unavailable, .busy, .invalid, .misconfigured].contains(self.code) }
 
     /// Code and message.
-    public var description: String { "redis \(self.code): \(self.message)" }
+    public var description: String { "redis \(self.code.rawValue): \(self.message)" }
 }

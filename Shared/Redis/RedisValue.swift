@@ -52,7 +52,7 @@ public enum RedisValue: Hashable, Sendable {
 }
 
 extension RedisValue {
-    /// Copies a reply, which hiredis frees when its callback returns.
+    /// Copies a reply, which hiredis frees afterwards.
     init(copying reply: redisReply) {
         switch reply.type {
         case REDIS_REPLY_INTEGER: self = .integer(reply.integer)
@@ -80,7 +80,7 @@ extension RedisValue {
         return word.isEmpty ? "ERR" : String(decoding: word, as: UTF8.self)
     }
 
-    // Valid only inside the callback.
+    // Valid as long as the reply.
     private static func bytes(of reply: redisReply) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: reply.str, count: Int(reply.len))
     }

@@ -146,7 +146,7 @@ struct CommandTests {
     @Test("an empty pipeline has no replies")
     func emptyPipeline() async throws {
         try await withClient(try adjusted(sharedRedisURL())) { client async throws in
-            #expect(try await client.pipeline([]) == [])
+            #expect(try await client.pipeline([[String]]()) == [])
         }
     }
 

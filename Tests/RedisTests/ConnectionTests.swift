@@ -32,7 +32,7 @@ struct ConnectionTests {
                     }
                 }
                 try await expectInFlight(50, client)
-                redis.kill()
+                await redis.kill()
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(results.count == 50)
@@ -54,7 +54,7 @@ struct ConnectionTests {
             for _ in 0..<3 {
                 _ = try await client.send(["SET", "here", "3"])
                 #expect(try await client.send(["CLIENT", "INFO"]).text?.contains(" db=3 ") == true)
-                redis.kill()
+                await redis.kill()
                 let probe = await failure { () throws(RedisError) in
                     while true { _ = try await client.send(["GET", "here"]) }
                 }

@@ -56,7 +56,7 @@ private func withStage(redis: Bool, _ body: @Sendable (Stage) async throws -> Vo
         try await withTestRedis { redisURL in
             let configuration = try PostgresConfiguration(url: database.handlerURL)
             let postgres = PostgresClient(configuration: configuration, logger: quiet)
-            let client = redis ? RedisClient(configuration: try RedisConfiguration(url: redisURL), logger: quiet) : nil
+            let client = redis ? try RedisClient(configuration: try RedisConfiguration(url: redisURL), logger: quiet) : nil
             let stage = Stage(
                 database: database,
                 postgres: postgres,
@@ -189,7 +189,7 @@ struct IdempotentExecutorTests {
         try await withStage(redis: true) { stage in
             let scope = try stage.scope("k7")
             let first = try await stage.effect(scope)
-            _ = try await stage.redis?.send(["FLUSHDB"])
+            _ = try await stage.redis?.send(RedisCommand("FLUSHDB"))
             #expect(try await stage.effect(scope).body == first.body)
             #expect(try await stage.effects("k7") == 1)
         }

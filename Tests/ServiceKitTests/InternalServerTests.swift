@@ -66,7 +66,7 @@ struct InternalServerTests {
             running.host.readiness.add("redis", .informational) { false }
             let ready = try await running.send(.get, running.internalURL + "/health/ready")
             #expect(ready.status == 200)
-            #expect(ready.body == #"{"status":"ready","checks":{"running":true,"redis":false}}"#)
+            #expect(ready.body == #"{"status":"degraded","checks":{"running":true,"redis":false}}"#)
             running.host.readiness.add("postgres") { false }
             let not = try await running.send(.get, running.internalURL + "/health/ready")
             #expect(not.status == 503)

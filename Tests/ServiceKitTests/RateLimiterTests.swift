@@ -36,7 +36,7 @@ private func withClients(
     _ body: @Sendable ([RedisClient]) async throws -> Void
 ) async throws {
     let clients = try (0..<count).map { _ in
-        RedisClient(configuration: try RedisConfiguration(url: url), logger: quiet)
+        try RedisClient(configuration: try RedisConfiguration(url: url), logger: quiet)
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
         for client in clients { group.addTask { await client.run() } }
@@ -116,16 +116,16 @@ struct RateLimiterTests {
                 let limiter = try limiter([.user: "2/2", .address: "2/2"], on: clients[0])
                 let keys = [RateKey(.user, user: id), RateKey(.address, address: address)]
                 _ = try await limiter.count(keys)
-                let names = try await clients[0].send(["KEYS", "*"]).elements?.compactMap(\.text) ?? []
+                let names = try await clients[0].send(RedisCommand("KEYS", "*")).elements?.compactMap(\.text) ?? []
                 #expect(names.count == 2)
                 for name in names {
                     #expect(name.hasPrefix("rate:test:"))
                     #expect(!name.contains("203.0") && !name.contains(id.description))
                     #expect(!name.contains(Hex.encode(id.uuid.bytes)) && !name.contains("cb00714d"))
-                    let left = try await clients[0].send(["PTTL", name]).number ?? -1
+                    let left = try await clients[0].send(RedisCommand("PTTL", .text(name))).number ?? -1
                     #expect((1...2000).contains(left))
                 }
-                try await eventually("the buckets to go") { try await clients[0].send(["DBSIZE"]).number == 0 }
+                try await eventually("the buckets to go") { try await clients[0].send(RedisCommand("DBSIZE")).number == 0 }
             }
         }
     }
@@ -138,7 +138,7 @@ struct RateLimiterTests {
                 let limiter = try limiter([.user: "2/3600"], on: clients[0], metrics: metrics)
                 let ada = newUser()
                 _ = try await limiter.count([ada])
-                _ = try await clients[0].send(["SCRIPT", "FLUSH"])
+                _ = try await clients[0].send(RedisCommand("SCRIPT", "FLUSH"))
                 _ = try await limiter.count([ada])
                 #expect(await passed(3, [ada], through: [limiter]) == 0)
                 #expect(metrics.text().contains("rate_limit_counted_alone_total 0"))
@@ -148,7 +148,7 @@ struct RateLimiterTests {
 
     @Test("without Redis a process counts alone, at once, and says so")
     func away() async throws {
-        let client = RedisClient(configuration: try RedisConfiguration(url: "redis://127.0.0.1:1/0"), logger: quiet)
+        let client = try RedisClient(configuration: try RedisConfiguration(url: "redis://127.0.0.1:1/0"), logger: quiet)
         let metrics = PrometheusRegistry()
         let limiter = try limiter([.user: "10/3600"], on: client, metrics: metrics)
         #expect(await passed(40, [newUser()], through: [limiter]) == 10)
@@ -170,14 +170,14 @@ struct RateLimiterTests {
                 try await servers.control.resume(.redis)
                 // Redis tells afterwards who asked it: those at once, and again after each pause.
                 let asked = try await eventually("Redis to say how often it was asked") {
-                    let calls = try await clients[0].send(["INFO", "commandstats"]).text?
+                    let calls = try await clients[0].send(RedisCommand("INFO", "commandstats")).text?
                         .firstMatch(of: /cmdstat_evalsha:calls=(\d+)/)
                     return calls.flatMap { Int($0.1) }
                 }
                 #expect(asked <= 11 * (pauses + 1))
                 try await eventually("Redis to count again") {
                     _ = try await limiter.count([newUser()])
-                    return try await clients[0].send(["DBSIZE"]).number ?? 0 > 0
+                    return try await clients[0].send(RedisCommand("DBSIZE")).number ?? 0 > 0
                 }
                 try await servers.control.kill(.redis)
                 #expect(await passed(11, [newUser()], through: [limiter]) == 10)
@@ -197,7 +197,7 @@ struct RateLimiterTests {
                 try await servers.control.resume(.redis)
                 try await eventually("Redis to count again") {
                     _ = try await limiter.count([newUser()])
-                    return try await clients[0].send(["DBSIZE"]).number ?? 0 > 0
+                    return try await clients[0].send(RedisCommand("DBSIZE")).number ?? 0 > 0
                 }
                 #expect(await passed(20, [ada], through: [limiter]) == 4)
             }
@@ -212,7 +212,7 @@ struct RateLimiterTests {
                 let ada = newUser()
                 _ = try await limiter.count([ada])
                 // Asked now, Redis would say yes.
-                _ = try await clients[0].send(["FLUSHDB"])
+                _ = try await clients[0].send(RedisCommand("FLUSHDB"))
                 #expect(await passed(50, [ada], through: [limiter]) == 0)
             }
         }

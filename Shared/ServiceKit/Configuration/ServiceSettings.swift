@@ -54,7 +54,7 @@ public struct ServiceSettings: Sendable {
     private let databaseOrNone: DatabaseSettings?
     private let brokerOrNone: BrokerSettings?
     /// Redis, if it is used at all: every service with users counts their requests there if it can.
-    let redisOrNone: String?
+    let redisOrNone: RedisSettings?
     private let needsRedis: Bool
     private let clerkOrNone: ClerkSettings?
     private let authOrNone: AuthSettings?
@@ -74,12 +74,9 @@ public struct ServiceSettings: Sendable {
         self.databaseOrNone = needs.contains(.database) ? try DatabaseSettings(reader) : nil
         self.brokerOrNone = needs.contains(.broker) ? try BrokerSettings(reader) : nil
         self.needsRedis = needs.contains(.redis)
-        if needs.contains(.redis) {
-            self.redisOrNone = try reader.text(.redisURL)
-        } else {
-            let countsTogether = needs.contains(.clerk) && !needs.contains(.ownCounts)
-            self.redisOrNone = countsTogether ? try reader.optionalText(.optionalRedisURL) : nil
-        }
+        let countsTogether = needs.contains(.clerk) && !needs.contains(.ownCounts)
+        self.redisOrNone =
+            self.needsRedis || countsTogether ? try RedisSettings(reader, isNeeded: self.needsRedis) : nil
         self.clerkOrNone = needs.contains(.clerk) ? try ClerkSettings(reader) : nil
         self.authOrNone = needs.contains(.auth) ? try AuthSettings(reader) : nil
     }
@@ -89,7 +86,7 @@ public struct ServiceSettings: Sendable {
     /// The broker.
     public var broker: BrokerSettings { self.declared(self.brokerOrNone, "broker") }
     /// The URL of Redis.
-    public var redisURL: String { self.declared(self.needsRedis ? self.redisOrNone : nil, "redis") }
+    public var redisURL: String { self.declared(self.needsRedis ? self.redisOrNone : nil, "redis").url }
     /// Session tokens.
     public var clerk: ClerkSettings { self.declared(self.clerkOrNone, "clerk") }
     /// The internal port of `auth`.

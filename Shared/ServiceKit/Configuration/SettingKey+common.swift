@@ -60,14 +60,6 @@ extension SettingKey {
         secret: true,
         "management API; without it policies are not compared"
     )
-    static let redisURL = SettingKey("REDIS_URL", .url(["redis", "rediss"]), secret: true, "Redis")
-    static let optionalRedisURL = SettingKey(
-        "REDIS_URL",
-        .url(["redis", "rediss"]),
-        optional: true,
-        secret: true,
-        "Redis, to count requests with the other processes of the service; without it each counts alone"
-    )
     static let clerkJWKSURL = SettingKey(
         "CLERK_JWKS_URL",
         .url(["http", "https"]),
@@ -161,10 +153,10 @@ extension ServiceSettings {
         let clerk: [SettingKey] = [.clerkJWKSURL, .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP]
         let countsTogether = needs.contains(.clerk) && needs.isDisjoint(with: [.redis, .ownCounts])
         return always + RateLimitSettings.keys
-            + (countsTogether ? [.optionalRedisURL] : [])
+            + (countsTogether ? [RedisSettings.optionalURL] + RedisSettings.more : [])
             + (needs.contains(.database) ? database : [])
             + (needs.contains(.broker) ? [.rabbitmqURL, .rabbitmqManagementURL] : [])
-            + (needs.contains(.redis) ? [.redisURL] : [])
+            + (needs.contains(.redis) ? [RedisSettings.url] + RedisSettings.more : [])
             + (needs.contains(.clerk) ? clerk : [])
             + (needs.contains(.auth) ? [.authInternalURL, .authInternalToken] : [])
     }

@@ -37,7 +37,8 @@ struct IdempotencyLease: Sendable {
         let milliseconds = String(Self.leaseMilliseconds)
         guard
             let replies = try? await self.redis.pipeline([
-                ["GET", copy], ["SET", lease, token, "NX", "PX", milliseconds],
+                RedisCommand("GET", .key(copy)),
+                RedisCommand("SET", .key(lease), .text(token), "NX", "PX", .text(milliseconds)),
             ]), replies.count == 2
         else { return .unknown }
         if let text = replies[0].text, let answer = StoredAnswer(text: text) {
@@ -52,7 +53,9 @@ struct IdempotencyLease: Sendable {
         let text = answer.text
         if text.utf8.count <= Self.maximumCopy {
             let copy = Self.names(scope).copy
-            _ = try? await self.redis.send(["SET", copy, text, "EX", String(Self.copySeconds)])
+            _ = try? await self.redis.send(
+                RedisCommand("SET", .key(copy), .text(text), "EX", .number(Int64(Self.copySeconds)))
+            )
         }
         await self.release(scope, token: token)
     }
@@ -61,7 +64,7 @@ struct IdempotencyLease: Sendable {
     func release(_ scope: IdempotencyScope, token: String?) async {
         guard let token else { return }
         let script = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
-        _ = try? await self.redis.send(["EVAL", script, "1", Self.names(scope).lease, token])
+        _ = try? await self.redis.send(.eval(script, keys: [Self.names(scope).lease], [.text(token)]))
     }
 
     /// Hashed: keys are chosen by clients and may be long.

@@ -35,7 +35,7 @@ enum InternalRoutes {
     private static func text(of report: Readiness.Report) -> String {
         var text = JSONText()
         text.object { document in
-            document.member("status", report.isReady ? "ready" : "not_ready")
+            document.member("status", !report.isReady ? "not_ready" : report.isDegraded ? "degraded" : "ready")
             document.key("checks")
             document.object { checks in
                 for check in report.checks {

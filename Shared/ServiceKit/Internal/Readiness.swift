@@ -14,6 +14,8 @@ public final class Readiness: Sendable {
     public struct Report: Sendable {
         /// Whether requests may come.
         public let isReady: Bool
+        /// Whether something is missing without which requests are slower or later.
+        public let isDegraded: Bool
         /// Name and result of each check.
         public let checks: [(name: String, isGood: Bool)]
     }
@@ -58,6 +60,6 @@ public final class Readiness: Sendable {
                 isReady = false
             }
         }
-        return Report(isReady: isReady, checks: results)
+        return Report(isReady: isReady, isDegraded: results.contains { !$0.isGood }, checks: results)
     }
 }

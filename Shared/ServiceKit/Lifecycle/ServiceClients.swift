@@ -2,7 +2,6 @@ import AMQP
 import Logging
 import OutgoingHTTP
 import Postgres
-import Redis
 
 /// Makes clients from settings and turns their refusals into problems that name the variable.
 enum ServiceClients {
@@ -28,15 +27,6 @@ enum ServiceClients {
             return PostgresClient(configuration: configuration, logger: logger)
         } catch {
             throw SettingsReader.problem(key, error.message)
-        }
-    }
-
-    static func redis(_ settings: ServiceSettings, _ logger: Logger) throws(ConfigurationProblem) -> RedisClient? {
-        guard let url = settings.redisOrNone else { return nil }
-        do {
-            return RedisClient(configuration: try RedisConfiguration(url: url), logger: logger)
-        } catch {
-            throw SettingsReader.problem(.redisURL, error.message)
         }
     }
 

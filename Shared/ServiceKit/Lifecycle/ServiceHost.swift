@@ -64,7 +64,7 @@ public struct ServiceHost: Sendable {
         self.readiness = Readiness()
         self.handlersOrNone = try ServiceClients.postgres(.handler, settings, logger)
         self.workersOrNone = try ServiceClients.postgres(.worker, settings, logger)
-        let redis = try ServiceClients.redis(settings, logger)
+        let redis = try settings.redisOrNone?.client(logger, metrics)
         self.redisOrNone = redis
         let secrets = DerivedKeys(settings)
         let (cursors, requests) = (secrets.keys(for: "cursors"), secrets.keys(for: "secrets in requests"))

@@ -39,10 +39,9 @@ final class SharedBuckets: Sendable {
         let now = ContinuousClock.now
         guard self.askAgain.withLock({ $0 <= now }) else { return nil }
         let names = buckets.map { $0.key.name(self.secret, service: self.service) }
-        let numbers = buckets.flatMap { [String($0.limit.interval), String($0.limit.window)] }
-        let arguments = [String(buckets.count)] + names + numbers
+        let numbers = buckets.flatMap { [RedisArgument.number($0.limit.interval), .number($0.limit.window)] }
         do {
-            let reply = try await self.run(arguments)
+            let reply = try await self.run(names, numbers)
             guard let parts = reply.elements, parts.count == 2 * buckets.count else { return nil }
             return buckets.indices.map { index in
                 (hasRoom: parts[2 * index].number == 1, emptyIn: parts[2 * index + 1].number ?? 0)
@@ -53,12 +52,12 @@ final class SharedBuckets: Sendable {
         }
     }
 
-    private func run(_ arguments: [String]) async throws(RedisError) -> RedisValue {
+    private func run(_ keys: [String], _ numbers: [RedisArgument]) async throws(RedisError) -> RedisValue {
         do {
-            return try await self.redis.send(["EVALSHA", Self.scriptHash] + arguments, timeout: self.patience)
+            return try await self.redis.send(.evalsha(Self.scriptHash, keys: keys, numbers), timeout: self.patience)
         } catch  where error.reply == "NOSCRIPT" {
             // A Redis that was restarted or emptied: it learns the script with this call.
-            return try await self.redis.send(["EVAL", Self.script] + arguments, timeout: self.patience)
+            return try await self.redis.send(.eval(Self.script, keys: keys, numbers), timeout: self.patience)
         }
     }
 

@@ -21,14 +21,33 @@ final class OwnRedis: Sendable {
     let port: UInt16
     private let directory: URL
     private let arguments: [String]
-    private let process = Locked<Process?>(nil)
+    private let process = Locked<ChildProcess?>(nil)
 
-    init(_ arguments: [String] = []) throws {
+    /// - Parameters:
+    ///   - arguments: Put behind ours.
+    ///   - byPort: More of them, which name the port.
+    init(_ arguments: [String] = [], byPort: (UInt16) -> [String] = { _ in [] }) throws {
         self.port = try UInt16(freePort())
-        self.arguments = arguments
+        self.arguments = arguments + byPort(self.port)
         self.directory = FileManager.default.temporaryDirectory
             .appending(path: "transfa-redis-\(UUID().uuidString.lowercased())")
         try FileManager.default.createDirectory(at: self.directory, withIntermediateDirectories: true)
+    }
+
+    /// A Sentinel that alone decides on a failover of `main`, soon.
+    static func sentinel(of master: OwnRedis, password: String? = nil) throws -> OwnRedis {
+        let sentinel = try OwnRedis(["--sentinel"])
+        let settings = """
+            port \(sentinel.port)
+            bind 127.0.0.1
+            dir \(sentinel.directory.path)
+            sentinel monitor main 127.0.0.1 \(master.port) 1
+            sentinel down-after-milliseconds main 500
+            sentinel failover-timeout main 5000
+            \(password.map { "requirepass \($0)\nsentinel auth-pass main \($0)" } ?? "")
+            """
+        try settings.write(to: sentinel.directory.appending(path: "sentinel.conf"), atomically: true, encoding: .utf8)
+        return sentinel
     }
 
     func url(password: String? = nil, database: Int = 0) -> String {
@@ -36,40 +55,26 @@ final class OwnRedis: Sendable {
     }
 
     func start() throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/redis-server")
-        process.arguments =
-            ["--port", "\(self.port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-            + ["--dir", self.directory.path] + self.arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        let arguments =
+            self.arguments == ["--sentinel"]
+            ? [self.directory.appending(path: "sentinel.conf").path, "--sentinel"]
+            : ["--port", "\(self.port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+                + ["--dir", self.directory.path] + self.arguments
+        let log = self.directory.appending(path: "log").path
+        let process = try ChildProcess("/usr/bin/redis-server", arguments, environment: [:], log: log)
         self.process.withLock { $0 = process }
     }
 
     /// SIGSTOP: connections stay open and nothing answers.
-    func pause() { self.signal(SIGSTOP) }
+    func pause() { self.process.withLock { $0 }?.signal(SIGSTOP) }
 
-    func resume() { self.signal(SIGCONT) }
+    func resume() { self.process.withLock { $0 }?.signal(SIGCONT) }
 
-    func kill() {
-        self.signal(SIGKILL)
-        self.process.withLock { process in
-            process?.waitUntilExit()
-            process = nil
-        }
-    }
+    func kill() async { await self.process.withLock { $0 }?.kill() }
 
     deinit {
-        self.kill()
+        self.process.withLock { $0 }?.signal(SIGKILL)
         try? FileManager.default.removeItem(at: self.directory)
-    }
-
-    private func signal(_ number: CInt) {
-        self.process.withLock { process in
-            guard let process, process.isRunning else { return }
-            Glibc.kill(process.processIdentifier, number)
-        }
     }
 }
 

@@ -25,7 +25,7 @@ func withClient<Value>(
 ) async throws -> Value {
     var logger = Logger(label: "test")
     logger.logLevel = .critical
-    let client = RedisClient(configuration: configuration, logger: logger)
+    let client = try RedisClient(configuration: configuration, logger: logger)
     return try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await client.run() }
         if connected { try await expectConnected(client) }
@@ -33,6 +33,30 @@ func withClient<Value>(
         group.cancelAll()
         try await group.waitForAll()
         return value
+    }
+}
+
+extension RedisClient {
+    /// Sends words as they are, none of them a key with a prefix.
+    func send(_ words: [String], timeout: Duration? = nil) async throws(RedisError) -> RedisValue {
+        try await self.send(RedisCommand(words), timeout: timeout)
+    }
+
+    /// Sends words of any bytes.
+    func send(bytes words: [[UInt8]]) async throws(RedisError) -> RedisValue {
+        let name = words.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return try await self.send(RedisCommand(name, words.dropFirst().map(RedisArgument.bytes)))
+    }
+
+    /// Sends several lists of words.
+    func pipeline(_ commands: [[String]], timeout: Duration? = nil) async throws(RedisError) -> [RedisValue] {
+        try await self.pipeline(commands.map { RedisCommand($0) }, timeout: timeout)
+    }
+}
+
+extension RedisCommand {
+    fileprivate init(_ words: [String]) {
+        self.init(words.first ?? "", words.dropFirst().map(RedisArgument.text))
     }
 }
 

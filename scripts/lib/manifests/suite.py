@@ -8,6 +8,7 @@ import re
 import subprocess
 
 COMMON = "Shared/ServiceKit/Configuration/SettingKey+common.swift"
+REDIS = "Shared/ServiceKit/Configuration/RedisSettings.swift"
 RATES = "Shared/ServiceKit/RateLimits/RatePolicy.swift"
 PICTURES = "Shared/ServiceKit/Images/ImageStoreSettings.swift"
 NAMES = "Shared/Contracts/Sources/Contracts/ServiceName.swift"
@@ -105,6 +106,7 @@ class Suite:
     @functools.cached_property
     def _common(self):
         known = dict(_settings_in(self._text(COMMON))) | dict(_settings_in(self._text(RATES)))
+        known |= {f"redis {name}": setting for name, setting in _settings_in(self._text(REDIS))}
         groups = {
             group: re.findall(r"\.(\w+)", names)
             for group, names in re.findall(r"let (\w+): \[SettingKey\] = \[(.*?)\]", self._text(COMMON), re.S)
@@ -122,13 +124,14 @@ class Suite:
     def _shared_by_need(self):
         known, groups = self._common
         rates = [setting for _, setting in _settings_in(self._text(RATES))]
+        redis = [f"redis {name}" for name in re.findall(r"Self\.(\w+)", self._one(REDIS, r"static let more = \[(.*?)\]"))]
         names = {
             "database": groups["database"],
             "clerk": groups["clerk"],
             "broker": ["rabbitmqURL", "rabbitmqManagementURL"],
-            "redis": ["redisURL"],
+            "redis": ["redis url", *redis],
             "auth": ["authInternalURL", "authInternalToken"],
-            "counts": ["optionalRedisURL"],
+            "counts": ["redis optionalURL", *redis],
         }
         try:
             shared = {need: [known[name] for name in those] for need, those in names.items()}

@@ -54,13 +54,14 @@ let package = Package(
         .systemLibrary(name: "CRabbitMQ", path: "Shared/CRabbitMQ", pkgConfig: "librabbitmq"),
         .systemLibrary(name: "CHiredis", path: "Shared/CHiredis"),
         .systemLibrary(name: "COpenSSL", path: "Shared/COpenSSL", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "CLibSSL", path: "Shared/CLibSSL", pkgConfig: "libssl"),
         .systemLibrary(name: "CCurl", path: "Shared/CCurl", pkgConfig: "libcurl"),
         shared("EventLoops", ["CLinux"]),
         shared("Cryptography", ["COpenSSL"]),
         shared("Primitives", ["Cryptography"]),
         shared("Postgres", ["CLibPQ", "EventLoops", logging]),
         shared("AMQP", ["CRabbitMQ", "EventLoops", logging]),
-        shared("Redis", ["CHiredis", "EventLoops", logging]),
+        shared("Redis", ["CHiredis", "CLibSSL", "EventLoops", logging]),
         shared(
             "Messaging",
             [
