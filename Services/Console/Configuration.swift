@@ -20,6 +20,8 @@ struct ConsoleConfiguration: Sendable {
     let sessionLifetime: Duration
     /// The folder with what shows the description of the API.
     let referenceFolder: String?
+    /// The sandbox's address, for those who try the API out from its reference.
+    let sandbox: String?
 
     static let operatorsSetting = SettingKey(
         "OPERATOR_TOKENS",
@@ -45,6 +47,12 @@ struct ConsoleConfiguration: Sendable {
         .text,
         optional: true,
         "folder that deploy/docker/reference.sh makes: Swagger UI, for /docs; without it /docs says where openapi.yaml is"
+    )
+    static let sandboxSetting = SettingKey(
+        "SANDBOX_URL",
+        .url(["http", "https"]),
+        optional: true,
+        "the sandbox, in its profile alone: /docs then invents people who try the API out"
     )
     static let retentionSetting = SettingKey(
         "ARCHIVE_RETENTION_DAYS",
@@ -80,11 +88,15 @@ struct ConsoleConfiguration: Sendable {
     static let keys =
         [
             Self.retentionSetting, Self.readsLogSetting, Self.tokenSetting, Self.operatorsSetting, Self.roleSetting,
-            Self.sessionSetting, Self.referenceSetting,
+            Self.sessionSetting, Self.referenceSetting, Self.sandboxSetting,
         ] + ServiceName.allCases.map(Self.addressSetting)
 
     /// Reads them.
-    init(_ reader: SettingsReader, ownToken: String) throws(ConfigurationProblem) {
+    init(
+        _ reader: SettingsReader,
+        profile: ServiceSettings.Profile,
+        ownToken: String
+    ) throws(ConfigurationProblem) {
         self.retention = try reader.integer(Self.retentionSetting)
         self.readsLog = try reader.flag(Self.readsLogSetting)
         self.token = try reader.optionalSecrets(Self.tokenSetting)?.current ?? ownToken
@@ -104,13 +116,20 @@ struct ConsoleConfiguration: Sendable {
         }
         self.sessionLifetime = .seconds(60 * (try reader.integer(Self.sessionSetting)))
         self.referenceFolder = try reader.optionalText(Self.referenceSetting)
+        self.sandbox = try reader.optionalText(Self.sandboxSetting).map(Self.base)
+        // It signs anybody in.
+        guard self.sandbox == nil || profile == .sandbox else {
+            throw SettingsReader.problem(Self.sandboxSetting, "is for TRANSFA_PROFILE=sandbox alone")
+        }
         var addresses: [ServiceName: String] = [:]
         for service in ServiceName.allCases {
-            guard let url = try reader.optionalText(Self.addressSetting(service)) else { continue }
-            addresses[service] = url.hasSuffix("/") ? String(url.dropLast()) : url
+            addresses[service] = try reader.optionalText(Self.addressSetting(service)).map(Self.base)
         }
         self.addresses = addresses
     }
+
+    /// A path is put behind it.
+    private static func base(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
 
     private static func role(_ reader: SettingsReader) throws(ConfigurationProblem) -> Identity.Organization? {
         guard let text = try reader.optionalText(Self.roleSetting) else { return nil }

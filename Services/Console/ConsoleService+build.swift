@@ -31,6 +31,7 @@ struct ConsoleParts {
         self.host = host
         self.configuration = try ConsoleConfiguration(
             host.settings.reader,
+            profile: host.settings.profile,
             ownToken: host.settings.internalServer.tokens.current
         )
         self.log = ArchiveLog(host.logger)
@@ -83,8 +84,10 @@ struct ConsoleParts {
     ) throws -> Router<AppRequestContext> {
         let router = self.host.router()
         let folders = Bundle.module.bundleURL
-        try self.documents(folders.appendingPathComponent("Documents")).add(to: router.limitedByAddress())
-        let page = router.limitedByAddress().group(RouterPath(Self.pagePath)).add(middleware: PageHeaders.console)
+        let open = router.limitedByAddress()
+        try self.documents(folders.appendingPathComponent("Documents")).add(to: open)
+        if let sandbox = self.sandbox { SandboxController(sandbox: sandbox).add(to: open) }
+        let page = open.group(RouterPath(Self.pagePath)).add(middleware: PageHeaders.console)
         try PageController(folder: folders.appendingPathComponent("Page")).add(to: page)
         let host = self.host
         let signIn = try self.configuration.signIn(host)
@@ -115,8 +118,14 @@ struct ConsoleParts {
             folder: folder,
             viewer: viewer,
             events: Array(try EventDocument.ofThisBuild().asyncAPI.document()),
-            mayTry: self.host.settings.profile != .production
+            trying: self.host.settings.profile == .production
+                ? .nothing : self.sandbox == nil ? .requests : .requestsAsSomebody
         )
+    }
+
+    /// Who plays the world, where it is played.
+    private var sandbox: SandboxClient? {
+        self.configuration.sandbox.map { SandboxClient(address: $0, http: self.host.http, clock: self.host.clock) }
     }
 
     private func trace(_ reads: ArchiveReads) -> FollowTrace {

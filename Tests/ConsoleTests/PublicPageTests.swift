@@ -49,7 +49,7 @@ struct PublicPageTests {
     private func get(
         _ path: String,
         viewer: String? = nil,
-        mayTry: Bool = true,
+        trying: DocumentController.Trying = .requestsAsSomebody,
         headers: HTTPFields = [:]
     ) async throws -> Answer {
         let router = Router(context: AppRequestContext.self)
@@ -57,7 +57,7 @@ struct PublicPageTests {
             folder: Self.folder,
             viewer: try viewer.map { try DocumentController.viewer(in: $0) },
             events: Array("{}".utf8),
-            mayTry: mayTry
+            trying: trying
         )
         .add(to: router.group())
         let source = ApplicationRequestContextSource(channel: NIOAsyncTestingChannel(), logger: quiet)
@@ -137,6 +137,18 @@ struct PublicPageTests {
         }
     }
 
+    @Test("each page has the frame once, and its own place marked")
+    func frame() async throws {
+        try await self.withViewer { viewer in
+            for path in ["/", "/docs/", "/docs/first-payment"] {
+                let page = try await self.get(path, viewer: viewer).body
+                #expect(page.matches(of: /<(!doctype|header|nav|title)[ >]/).count == 4, "\(path)")
+                #expect(page.matches(of: /aria-current/).count == 1 && !page.contains("<!-- body -->"))
+                #expect(page.contains("href=\"\(path)\" aria-current=\"page\""))
+            }
+        }
+    }
+
     @Test("without the viewer the reference says where the description is, and runs nothing")
     func missingViewer() async throws {
         let answer = try await self.get("/docs/")
@@ -149,12 +161,18 @@ struct PublicPageTests {
         }
     }
 
-    @Test("in production nothing can be sent from the reference")
+    @Test("in production nothing can be sent from the reference, and only where there is a sandbox people are invented")
     func production() async throws {
         try await self.withViewer { viewer in
-            #expect(try await self.get("/docs/", viewer: viewer).body.contains("id=\"reference\" data-try"))
-            let answer = try await self.get("/docs/", viewer: viewer, mayTry: false)
-            #expect(answer.body.contains("id=\"reference\">") && !answer.body.contains("data-try"))
+            for (trying, sends, invents) in [
+                (DocumentController.Trying.nothing, false, false), (.requests, true, false),
+                (.requestsAsSomebody, true, true),
+            ] {
+                let answer = try await self.get("/docs/", viewer: viewer, trying: trying)
+                #expect(answer.body.contains("id=\"reference\" data-try") == sends, "\(trying)")
+                #expect(answer.body.contains("id=\"reference\">") == !sends, "\(trying)")
+                #expect(answer.body.contains("id=\"invent\"") == invents, "\(trying)")
+            }
             let script = try await self.get("/docs/assets/docs.js").body
             #expect(script.contains(#""try" in place.dataset ? ["get", "put", "post", "delete"] : []"#))
         }

@@ -60,6 +60,7 @@ struct SuiteDescriptionTests {
         let description = SuiteDescription(Ground.made(reference: "/built/reference"))
         #expect(try description.part("console").settings["REFERENCE_FOLDER"] == "/built/reference")
         #expect(try description.part("auth").settings["REFERENCE_FOLDER"] == nil)
+        #expect(try description.part("console").settings["SANDBOX_URL"] == description.tool["SANDBOX_URL"])
     }
 
     @Test("only the sandbox and who plays Apple have no port for peers")

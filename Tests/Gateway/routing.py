@@ -47,11 +47,16 @@ class Routing(Case):
                 answer = call(self.gateway, "POST", path, body=b"{}")
                 self.assertRefused(answer, 405, "method_not_allowed", allow="GET, HEAD")
 
+    def test_inventing_people_is_posted(self):
+        for path in ("/docs/sandbox/tokens", "/docs/sandbox/money"):
+            self.assertAnsweredBy(call(self.gateway, "POST", path, body=b"{}"), "console")
+            self.assertRefused(ask(self.gateway, "GET", path), 405, "method_not_allowed", allow="POST")
+
     def test_what_lies_near_pages_goes_nowhere(self):
         for path in (
             "//", "/docs//", "/docs/assets", "/docs/assets/", "/docs/first-payment/", "/docs/other", "/docs/index.html",
             "/docs/assets/../first-payment", "/docs/assets/%2e%2e", "/docs/reference/a.b.c", "/asyncapi.json/",
-            "/asyncapi", "/asyncapiXjson",
+            "/asyncapi", "/asyncapiXjson", "/docs/sandbox", "/docs/sandbox/faults", "/docs/sandbox/tokens/",
         ):
             with self.subTest(path):
                 self.assertRefused(ask(self.gateway, "GET", path), 404, "unknown_route")
@@ -61,9 +66,10 @@ class Routing(Case):
         gateway = self.other_gateway(GATEWAY_CONSOLE_NETWORKS="192.0.2.0/24 2001:db8::/32",
                                      GATEWAY_PROXY_NETWORKS="127.0.0.1")
         for source, allowed in (("192.0.2.7", True), ("2001:db8::7", True), ("198.51.100.7", False), ("::7", False)):
-            for path in ("/console", "/asyncapi.json"):
+            for path in ("/console", "/asyncapi.json", "/docs/sandbox/tokens"):
                 with self.subTest(f"{path} from {source}"):
-                    answer = call(gateway, "GET", path, source=source)
+                    is_read = path != "/docs/sandbox/tokens"
+                    answer = call(gateway, "GET" if is_read else "POST", path, source=source)
                     if allowed:
                         self.assertAnsweredBy(answer, "console")
                     else:

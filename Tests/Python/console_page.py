@@ -265,8 +265,9 @@ def _overflows(browser):
     return browser.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
 
-def _judge(browser, where):
-    found = browser.evaluate(f"axe.run(document, {json.dumps(RULES)}).then((result) => result.violations.map((one) => "
+def _judge(browser, where, parts=None):
+    place = f"[...document.querySelectorAll({json.dumps(parts)})]" if parts else "document"
+    found = browser.evaluate(f"axe.run({place}, {json.dumps(RULES)}).then((result) => result.violations.map((one) => "
                              "({rule: one.id, help: one.help, nodes: one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))})))")
     check(found == [], f"axe objects to {where}: {json.dumps(found, indent=1)}")
 
@@ -326,7 +327,45 @@ def documents(story):
     story.quiet()
 
 
-STORIES = {story.__name__: story for story in (documents, signing_in, overview, looking, repairing, deciding, replaying, looks)}
+def reference(story):
+    """The reference with its viewer: for everybody; then as somebody invented, whose requests are granted."""
+    browser, pictures = story.browser, pathlib.Path(story.world["pictures"])
+    pictures.mkdir(parents=True, exist_ok=True)
+    browser.call("Page.setBypassCSP", enabled=True)
+    browser.open(story.world["url"] + "/docs/")
+    browser.until("the operations", "document.querySelectorAll('#reference .opblock').length > 50", patience=3)
+    browser.evaluate(AXE.read_text() + ";true")
+    _looks_of_reference(browser, pictures, "closed")
+    browser.click("#invent")
+    browser.says("You are @try", "#who", patience=4)
+    for operation, status in (("getWallet", 200), ("payUser", 202), ("listTransactions", 200)):
+        _execute(browser, operation, status)
+    _looks_of_reference(browser, pictures, "tried", "#somebody, #reference .opblock.is-open")
+    story.quiet()
+
+
+def _execute(browser, operation, status):
+    """Tries an operation out with what the page has put into its fields, and closes it unless it is the payment."""
+    block = f"[id$='-{operation}'].opblock"
+    browser.evaluate(f"document.querySelector({json.dumps(block)}).scrollIntoView()")
+    browser.click(f"{block} .opblock-summary-control")
+    browser.click(f"{block} .try-out__btn")
+    browser.click(f"{block} .execute")
+    browser.says(str(status), f"{block} .live-responses-table .response-col_status", patience=2)
+    if operation != "payUser":
+        browser.click(f"{block} .opblock-summary-control")
+
+
+def _looks_of_reference(browser, pictures, name, parts=None):
+    for look, (width, height), scheme in (("light", WIDE, "light"), ("narrow", PHONE, "dark")):
+        browser.size(width, height, is_phone=look == "narrow")
+        browser.scheme(scheme)
+        check(_overflows(browser) <= 0, f"the reference, {name}, is {_overflows(browser)} px too wide at {width}")
+        _judge(browser, f"the reference, {name}, {look}", parts)
+        browser.picture(pictures / f"{name}-{look}.png", whole=False)
+
+
+STORIES = {story.__name__: story for story in (documents, reference, signing_in, overview, looking, repairing, deciding, replaying, looks)}
 
 
 def main(path, names):

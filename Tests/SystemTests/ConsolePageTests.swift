@@ -19,7 +19,7 @@ extension Journeys {
         /// What everybody may read.
         private static let documents: Set = [
             "GET /", "GET /asyncapi.json", "GET /docs", "GET /docs/assets/{file}", "GET /docs/first-payment",
-            "GET /docs/reference/{file}",
+            "GET /docs/reference/{file}", "POST /docs/sandbox/money", "POST /docs/sandbox/tokens",
         ]
 
         private static let values = [
@@ -170,6 +170,16 @@ extension Journeys {
             var world = try await suite.pageWorld()
             world["pictures"] = "\(Scratch.directory)/documents"
             try await suite.browse(world, "documents")
+        }
+
+        @Test(
+            "the reference invents somebody by one click, whose requests are granted, and is for everybody, too",
+            .enabled(if: SuiteEnvironment.reference != nil, "scripts/test gets what shows the reference")
+        )
+        func reference() async throws {
+            let suite = try RunningSuite.current
+            let world = ["pictures": "\(Scratch.directory)/reference"]
+            try await suite.browseByGateway(world, "reference")
         }
     }
 }

@@ -32,6 +32,7 @@ PAGES = {
         "^/console(/assets/[a-z]+[.][a-z]+|(/api(/[A-Za-z0-9_.-]*[A-Za-z0-9_-])+))?$", ("GET", "POST", "DELETE"),
     ),
     "/docs": ("^/docs(/|/first-payment|/(assets|reference)/[a-z-]+[.][a-z]+)?$", ("GET",)),
+    "/docs/sandbox": ("^/docs/sandbox/(tokens|money)$", ("POST",)),
 }
 HEADER = """\
 # Made by scripts/gateway from the services' openapi.yaml. Do not edit.

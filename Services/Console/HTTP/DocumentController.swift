@@ -7,6 +7,25 @@ struct DocumentController: Sendable {
     /// The paths; what is below them belongs to them.
     static let paths = ["/", "/docs", "/asyncapi.json"]
 
+    /// What can be tried from the reference.
+    enum Trying {
+        /// Nothing: whoever comes there has real money.
+        case nothing
+        /// Requests, by whoever has a session token.
+        case requests
+        /// Requests, also as somebody invented.
+        case requestsAsSomebody
+
+        /// The parts of the page that are left out.
+        fileprivate var missingParts: [String] {
+            switch self {
+            case .nothing: ["try", "somebody"]
+            case .requests: ["read", "somebody"]
+            case .requestsAsSomebody: ["read"]
+            }
+        }
+    }
+
     private let start: StaticFiles.File
     private let firstPayment: StaticFiles.File
     private let reference: StaticFiles.File
@@ -20,23 +39,21 @@ struct DocumentController: Sendable {
     ///   - folder: Our pages, and the files that they share.
     ///   - viewer: What shows the description of the API; without it there is a page that says where that is.
     ///   - events: The document of all events.
-    ///   - mayTry: Whether requests can be sent from the reference.
+    ///   - trying: What can be tried from the reference.
     /// - Throws: What reading throws; `APIError` when a page is missing.
-    init(folder: URL, viewer: StaticFiles?, events: [UInt8], mayTry: Bool) throws {
+    init(folder: URL, viewer: StaticFiles?, events: [UInt8], trying: Trying) throws {
         let pages = try StaticFiles(folder: folder.appendingPathComponent("pages"), needing: [])
         self.assets = try StaticFiles(folder: folder.appendingPathComponent("assets"), needing: [])
-        self.start = try pages.file("index.html")
-        self.firstPayment = try pages.file("first-payment.html")
-        let reference = try pages.file(viewer == nil ? "no-reference.html" : "reference.html")
-        self.reference = mayTry ? reference : Self.readOnly(reference)
+        let frame = try PageFrame(try pages.file("frame.html"))
+        self.start = try frame.around(try pages.file("index.html"), at: "/")
+        self.firstPayment = try frame.around(try pages.file("first-payment.html"), at: "/docs/first-payment")
+        self.reference = try frame.around(
+            try pages.file(viewer == nil ? "no-reference.html" : "reference.html"),
+            at: "/docs/",
+            withoutParts: trying.missingParts
+        )
         self.viewer = viewer
         self.events = StaticFiles.File(events, type: "application/json")
-    }
-
-    /// The page without the word that lets its script offer to send requests.
-    private static func readOnly(_ page: StaticFiles.File) -> StaticFiles.File {
-        let text = String(decoding: page.bytes, as: UTF8.self).replacingOccurrences(of: " data-try", with: "")
-        return StaticFiles.File(Array(text.utf8), type: page.type)
     }
 
     /// Reads what shows the description of the API, Swagger UI.

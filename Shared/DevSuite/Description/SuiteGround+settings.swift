@@ -104,7 +104,7 @@ extension SuiteGround {
                 "APNS_BASE_URL": "https://localhost:\(self.ports[Self.apple] ?? 0)",
             ]
         case .console:
-            ["OPERATOR_TOKENS": self.operatorHashes]
+            ["OPERATOR_TOKENS": self.operatorHashes, "SANDBOX_URL": self.publicURL(Self.sandbox)]
                 .merging(self.reference.map { ["REFERENCE_FOLDER": $0] } ?? [:]) { $1 }
         case .account, .subscription, .analytics:
             [:]

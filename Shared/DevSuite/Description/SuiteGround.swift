@@ -19,7 +19,7 @@ public struct SuiteGround: Sendable {
     /// The databases by service; a service without one cannot be started.
     public let databases: [String: SuiteDatabase]
     /// What may be different from suite to suite.
-    public let choices: SuiteChoices
+    public var choices: SuiteChoices
     /// The folder with what shows the description of the API, if there is one.
     public let reference: String?
 

@@ -1,3 +1,4 @@
+import DevSuite
 import Foundation
 import NIOHTTP1
 import Primitives
@@ -55,7 +56,7 @@ extension RunningSuite {
     /// Runs a story of `Tests/Python/console_page.py`.
     func browse(_ world: [String: String], _ story: String) async throws {
         var values: [String: Any] = world
-        values["url"] = self.environment.publicURL("console")
+        values["url"] = world["url"] ?? self.environment.publicURL("console")
         values["tokens"] = self.environment.operatorTokens
         let file = "\(Scratch.directory)/page-\(Scratch.shortName()).json"
         try JSONSerialization.data(withJSONObject: values).write(to: URL(fileURLWithPath: file))
@@ -67,6 +68,19 @@ extension RunningSuite {
                 $0.key.hasPrefix("TRANSFA_TEST_") || $0.key == "PATH"
             },
             within: .seconds(600)
+        )
+    }
+
+    /// Runs a story of the same program with the gateway as its one address.
+    func browseByGateway(_ world: [String: String], _ story: String) async throws {
+        let part = try self.environment.gateway()
+        let launch = part.launch()
+        let gateway = try ChildProcess(launch.program, launch.arguments, environment: launch.environment, log: part.log)
+        defer { Task.detached { await gateway.terminate(within: .seconds(5)) } }
+        try await eventually("the gateway", within: .seconds(20)) { await part.readiness.holds }
+        try await self.browse(
+            world.merging(["url": self.environment.publicURL(SuiteGround.gateway)]) { $1 },
+            story
         )
     }
 

@@ -32,7 +32,8 @@ struct SuiteEnvironment: Sendable {
             secrets: .made(),
             servers: Self.servers(databases, vhost, redis),
             databases: databases.mapValues(\.database),
-            choices: Self.choices
+            choices: Self.choices,
+            reference: Self.reference
         )
         self.description = SuiteDescription(self.ground)
         self.imageFolder = self.ground.images
@@ -82,13 +83,25 @@ struct SuiteEnvironment: Sendable {
     /// What is started under a name, and how one sees that it is ready.
     func part(_ name: String) throws -> SuitePart { try self.description.part(name) }
 
+    /// The gateway before these services: few tests start one.
+    func gateway() throws -> SuitePart {
+        var ground = self.ground
+        ground.choices.hasGateway = true
+        return try SuiteDescription(ground).part(SuiteGround.gateway)
+    }
+
+    /// The folder with what shows the description of the API, as `scripts/test` has it.
+    static let reference = ProcessInfo.processInfo.environment["TRANSFA_TEST_REFERENCE"]
+
     var appleCertificate: AppleCertificate { self.ground.appleCertificate }
 
     /// What one service reads.
     func variables(of name: String) -> [String: String] { (try? self.part(name))?.settings ?? [:] }
 
     private static func ports() throws -> [String: Int] {
-        let names = SuiteGround.portNames(Self.choices)
+        var choices = Self.choices
+        choices.hasGateway = true
+        let names = SuiteGround.portNames(choices)
         return try names.reduce(into: [:]) { $0[$1] = try freePort() }
     }
 
