@@ -96,7 +96,7 @@ def search(suite, world, orders):
     """Yields each bug with what was found, and the same operation without a bug first."""
     token = suite.token(world["people"]["main"]["subject"])
     for bug in (Bug("nothing", "transaction", "getWallet", ""), *BUGS):
-        order = next(order for order in orders if order.service == bug.service and order.url == suite.url(bug.service))
+        order = next(order for order in orders if order.service == bug.service and order.url == suite.address)
         with spoiled(order.url, lambda headers, bug=bug: bug.ask(headers, token), bug.spoil) as url:
             one = dataclasses.replace(order, url=url, document=with_one(order.document, bug.operation))
             outcome = call(suite, world, one)

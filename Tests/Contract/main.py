@@ -57,7 +57,7 @@ def orders(suite, options):
             # Jobs that wait and parked events, which some of it is about, are made there alone.
             services = () if options.only and SHARED_SERVICE not in options.only else services
         for service in services:
-            for url, is_internal in ((suite.url(service), False), (suite.internal_url(service), True)):
+            for url, is_internal in ((suite.address, False), (suite.internal_url(service), True)):
                 described = part(document, is_internal)
                 if described["paths"] and (not options.only or service in options.only):
                     order = Order(source, described, service, url, examples, steps, options.seed)

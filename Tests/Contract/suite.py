@@ -65,8 +65,13 @@ class Suite:
         self.session.mount("http://", requests.adapters.HTTPAdapter(pool_connections=20, pool_maxsize=20))
         self.tokens = {}
 
+    @property
+    def address(self):
+        """The gateway, the one address that clients have."""
+        return self.tool["GATEWAY_URL"]
+
     def url(self, service):
-        # Its own: the gateway refuses for itself what is tried here.
+        """A service itself: what makes the world is no client."""
         return self.addresses[f"{service.upper()}_URL"]
 
     def internal_url(self, service):

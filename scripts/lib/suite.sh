@@ -9,6 +9,20 @@ dev() {
     LLVM_PROFILE_FILE=${LLVM_PROFILE_FILE:-/dev/null} "$binaries/transfactl" dev "$1" --folder "$run" "${@:2}"
 }
 
+# set_gateway <NAME=value...>: settings of the gateway of a suite that is prepared and does not run yet.
+set_gateway() {
+    python3 - "$run/suite.json" "$@" <<'PYTHON'
+import json
+import pathlib
+import sys
+
+file, settings = pathlib.Path(sys.argv[1]), dict(word.split("=", 1) for word in sys.argv[2:])
+suite = json.loads(file.read_text())
+next(part for part in suite["parts"] if part["name"] == "gateway")["settings"].update(settings)
+file.write_text(json.dumps(suite))
+PYTHON
+}
+
 # Also when the executables are gone: what is recorded can be ended without them.
 stop_suite() {
     local record
