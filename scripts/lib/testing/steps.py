@@ -183,6 +183,8 @@ class Plan:
             yield self.script(f"{name}, test", "suite", name, "test", cores=1.1, files=deploy)
         yield self.program("reads among 50000 transactions", "suite", self.root / "Tests/Reads/run", "--transactions", 50000,
                            files=("Services/", "Shared/", "Tests/Reads/"))
+        yield self.program("clients made of the description", "suite", self.root / "Tests/Clients/run", cores=0.8, minutes=10,
+                           files=("Services/", "Shared/", "deploy/gateway/", "Tests/Clients/", "Tests/Contract/suite.py"))
         yield self.script(CONTRACT, "suite", "contract", *(("--full",) if self.long else ()), cores=1.5, minutes=60,
                           files=("Services/", "Shared/", "Tests/Contract/"))
 
