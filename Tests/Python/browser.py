@@ -148,12 +148,13 @@ class Browser:
     def text(self, selector="main"):
         return self.evaluate(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
 
-    def says(self, text, selector="main"):
+    def says(self, text, selector="main", patience=1):
         """Waits until a part of the page says something."""
         query = json.dumps(selector)
         self.until(
             f"{selector} to say {text!r}",
             f"[...document.querySelectorAll({query})].some((element) => element.innerText.includes({json.dumps(text)}))",
+            patience,
         )
 
     def click(self, selector, text=None, within=None):

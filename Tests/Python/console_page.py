@@ -360,6 +360,8 @@ def _looks_of_reference(browser, pictures, name, parts=None):
     for look, (width, height), scheme in (("light", WIDE, "light"), ("narrow", PHONE, "dark")):
         browser.size(width, height, is_phone=look == "narrow")
         browser.scheme(scheme)
+        browser.until("the colours", "document.documentElement.classList.contains('dark-mode') === "
+                      f"{json.dumps(scheme == 'dark')} && document.getAnimations().length === 0")
         check(_overflows(browser) <= 0, f"the reference, {name}, is {_overflows(browser)} px too wide at {width}")
         _judge(browser, f"the reference, {name}, {look}", parts)
         browser.picture(pictures / f"{name}-{look}.png", whole=False)

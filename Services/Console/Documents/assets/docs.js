@@ -69,3 +69,16 @@ function offerSomebody() {
   });
   section.hidden = false;
 }
+
+/** Gives names to what Swagger UI leaves without, for who cannot see where it stands. */
+function name() {
+  const parameter = (field) => field.closest("tr")?.querySelector(".parameter__name")?.firstChild?.textContent.trim();
+  for (const field of place.querySelectorAll("select:not([aria-label]), textarea:not([aria-label]), input:not([aria-label])")) {
+    const isExample = field.matches(".examples-select-element");
+    field.setAttribute("aria-label", [isExample && "Example of", parameter(field) ?? "the body"].filter(Boolean).join(" "));
+  }
+  for (const label of place.querySelectorAll("label[id]")) label.removeAttribute("id");
+  for (const text of place.querySelectorAll("pre:not([tabindex])")) text.tabIndex = 0;
+}
+
+new MutationObserver(name).observe(place, { childList: true, subtree: true });
