@@ -26,6 +26,8 @@ POOL = "17000000000000-anc_acc"
 LINK = "https://transfa.app"
 # Rows that a list of person 1 must have so that there is a thousandth page of it, as a share of that person's transactions.
 LONG_LIST = 0.204
+# The most that one statement may take, in seconds: many times what it takes on a slow machine.
+PATIENCE, PATIENCE_PER_TRANSACTION = 120, 0.002
 
 
 def stop(sentence):
@@ -70,6 +72,7 @@ class Load:
             "big_slots": min(1000, users // 2, transactions // 1000), "pool": POOL, "link": LINK, "heavy_id": self.people[0].id,
         }
         self.databases = {}
+        self.patience = int(PATIENCE + PATIENCE_PER_TRANSACTION * transactions)
 
     # Databases
 
@@ -89,7 +92,7 @@ class Load:
                      " scripts/run --empty makes such")
             self.databases[service].execute(
                 "SELECT set_config(x.name, x.value, false) FROM (VALUES ('synchronous_commit', 'off'), ('work_mem', '256MB'),"
-                " ('jit', 'off')) AS x(name, value)")
+                " ('jit', 'off'), ('statement_timeout', %s)) AS x(name, value)", [f"{self.patience}s"])
 
     def sql(self, name):
         """The steps of a file: (title, text)."""
@@ -100,7 +103,11 @@ class Load:
     def steps(self, service, name):
         for title, text in self.sql(name):
             begun = time.monotonic()
-            self.databases[service].execute(text.encode(), prepare=False)
+            try:
+                self.databases[service].execute(text.encode(), prepare=False)
+            except psycopg.Error as problem:
+                problem.add_note(f"{service}: {title}, after {time.monotonic() - begun:.1f} s")
+                raise
             self.say(f"{service}: {title}", begun)
             yield title
 
@@ -271,7 +278,8 @@ def main():
         load.load_others()
         load.commit()
     except psycopg.Error as problem:
-        stop(f"Postgres refused: {' '.join(str(problem).split())[:400]}")
+        where = "".join(f" ({note})" for note in getattr(problem, "__notes__", []))
+        stop(f"Postgres refused: {' '.join(str(problem).split())[:400]}{where}")
     load.facts()
 
 
