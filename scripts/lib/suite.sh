@@ -9,6 +9,13 @@ dev() {
     LLVM_PROFILE_FILE=${LLVM_PROFILE_FILE:-/dev/null} "$binaries/transfactl" dev "$1" --folder "$run" "${@:2}"
 }
 
+# prepare_test_suite <arguments...>: dev prepare, with the gateway at a port of this suite alone. The ports that people type
+# are few, and suites that are prepared side by side would all be given the first of them, until one listens there.
+prepare_test_suite() {
+    free_port "$run/ports/gateway" >/dev/null
+    dev prepare "$@"
+}
+
 # set_gateway <NAME=value...>: settings of the gateway of a suite that is prepared and does not run yet.
 set_gateway() {
     python3 - "$run/suite.json" "$@" <<'PYTHON'
