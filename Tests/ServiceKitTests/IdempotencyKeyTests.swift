@@ -96,6 +96,8 @@ struct IdempotencyKeyTests {
     func text() {
         let answer = StoredAnswer(requestHash: [0, 255], status: 201, body: #"{"a": "b c"}"#)
         #expect(StoredAnswer(text: answer.text) == answer)
+        let placed = StoredAnswer(requestHash: [7], status: 202, location: "/things/1", body: "")
+        #expect(StoredAnswer(text: placed.text) == placed)
         #expect(StoredAnswer(text: "nonsense") == nil)
     }
 }

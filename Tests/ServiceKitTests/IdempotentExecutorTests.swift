@@ -35,7 +35,8 @@ private struct Stage: Sendable {
         try await self.executor.run(scope) { transaction in
             let id = UUID()
             try await transaction.execute("INSERT INTO effects (id, key) VALUES (\(id), \(scope.key.text))")
-            return APIResponse(status, body: Array(#"{"id":"\#(id.uuidString)"}"#.utf8))
+            let body = Array(#"{"id":"\#(id.uuidString)"}"#.utf8)
+            return APIResponse(status, body: body, headers: [.location: "/effects/\(id.uuidString)"])
         }
     }
 
@@ -88,9 +89,10 @@ struct IdempotentExecutorTests {
             #expect(second.body == first.body)
             #expect(second.headers[.idempotencyReplayed] == "true")
             #expect(first.headers[.idempotencyReplayed] == nil)
+            #expect(second.headers[.location] == first.headers[.location] && first.headers[.location] != nil)
             #expect(try await stage.effects("k1") == 1)
             let stored = try await stage.executor.storedAnswer(for: scope)
-            #expect(stored?.body == first.body)
+            #expect(stored?.body == first.body && stored?.headers[.location] == first.headers[.location])
         }
     }
 

@@ -33,7 +33,9 @@ extension Journeys {
             #expect(wrong.status == 403 && wrong.error?.code == "password_wrong")
             let right = try RunningSuite.json(ClaimRequest(password: "sesame"))
             for person in [bola, chi] {
-                #expect(try await suite.change(path + "/claim", as: person, right).status == 202)
+                let claimed = try await suite.change(path + "/claim", as: person, right)
+                let payment = try claimed.decode(ClaimResponse.self).transactionID
+                #expect(claimed.status == 202 && claimed.header("Location") == "/transactions/\(payment.lowercased)")
                 try await eventually("the claim to arrive", within: .seconds(30), every: .milliseconds(50)) {
                     try await suite.wallet(person).posted == 10_000
                 }

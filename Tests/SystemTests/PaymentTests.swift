@@ -1,4 +1,5 @@
 import Contracts
+import Primitives
 import TestSupport
 import Testing
 
@@ -40,6 +41,9 @@ extension Journeys {
             #expect(accepted.filter { !$0.isReplay }.count == 1)
             let again = try await suite.pay(order)
             #expect(again.status == 202 && again.isReplay && again.body == accepted[0].body)
+            let paid = try again.decode(P2PResponse.self).transactionID
+            #expect(Set(accepted.map { $0.header("Location") }) == ["/transactions/\(paid.lowercased)"])
+            #expect(again.header("Location") == accepted[0].header("Location"))
 
             var other = try PaymentOrder(from: payer, to: payee.username, 800)
             other.key = order.key

@@ -81,6 +81,8 @@ struct SubscriptionController: Sendable {
     ) async throws -> APIResponse {
         let now = transaction.now
         let view = try await self.subscriptions.view(user, in: UsageMonth(at: now), transaction)
-        return try APIResponse(status, json: view.status(at: now))
+        let json = view.status(at: now)
+        guard status == .accepted else { return try APIResponse(status, json: json) }
+        return try .accepted(location: "/subscriptions/status", json: json)
     }
 }

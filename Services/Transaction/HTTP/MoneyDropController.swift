@@ -77,8 +77,8 @@ struct MoneyDropController: Sendable {
         let hash = try await self.claim.checkedHash(drop, by: user, password: password)
         return try await self.executor.run(scope, in: self.database, context: context) { transaction in
             let claimed = try await self.claim(drop, by: user, passwordHash: hash, in: transaction)
-            return try APIResponse(
-                .accepted,
+            return try .accepted(
+                location: "/transactions/\(claimed.transaction.lowercased)",
                 json: ClaimResponse(
                     moneyDropID: drop,
                     transactionID: claimed.transaction,

@@ -4,14 +4,14 @@ import Primitives
 import ServiceKit
 
 extension OrderAnswer {
-    /// 202 with the receipt, or the refusal; marked when it was given before.
+    /// 202 with the receipt and the place where it shows how it stands, or the refusal; marked when it was given before.
     func response() throws -> APIResponse {
         var response: APIResponse
         switch self.outcome {
         case .accepted(let receipt): response = try receipt.response()
         case .refused(let code):
             let error = OrderRefusal.apiError(of: code)
-            guard error.status != .serviceUnavailable else { throw error }
+            guard ![.serviceUnavailable, .conflict].contains(error.status) else { throw error }
             response = APIResponse(error.status, body: error.body(requestID: nil))
         }
         if self.isRepeated { response.headers[.idempotencyReplayed] = "true" }
@@ -21,10 +21,11 @@ extension OrderAnswer {
 
 extension OrderReceipt {
     fileprivate func response() throws -> APIResponse {
-        switch self.target {
+        let transaction = "/transactions/\(self.transaction.lowercased)"
+        return switch self.target {
         case .recipient(let username):
-            try APIResponse(
-                .accepted,
+            try .accepted(
+                location: transaction,
                 json: P2PResponse(
                     transactionID: self.transaction,
                     status: "accepted",
@@ -37,8 +38,8 @@ extension OrderReceipt {
                 )
             )
         case .beneficiary(let account):
-            try APIResponse(
-                .accepted,
+            try .accepted(
+                location: transaction,
                 json: SelfTransferResponse(
                     transactionID: self.transaction,
                     status: "accepted",
@@ -51,8 +52,8 @@ extension OrderReceipt {
                 )
             )
         case .moneyDrop(let drop):
-            try APIResponse(
-                .accepted,
+            try .accepted(
+                location: "/money-drops/\(drop.id.lowercased)",
                 json: MoneyDropResponse(
                     transactionID: self.transaction,
                     status: "accepted",

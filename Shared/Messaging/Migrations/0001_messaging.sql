@@ -184,6 +184,7 @@ CREATE TABLE idempotency_keys (
     key             text COLLATE "C" NOT NULL,
     request_hash    bytea NOT NULL,
     status          smallint NOT NULL,
+    location        text,                                -- of the answer, as its header says
     body            text NOT NULL,                       -- the answer, byte for byte
     created_at      timestamptz NOT NULL,
     PRIMARY KEY (user_id, route, key)

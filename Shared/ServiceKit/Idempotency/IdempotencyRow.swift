@@ -54,15 +54,15 @@ enum IdempotencyRow {
 
     private static func select(_ scope: IdempotencyScope) -> SQL {
         """
-        SELECT request_hash, status, body FROM idempotency_keys
+        SELECT request_hash, status, location, body FROM idempotency_keys
         WHERE user_id = \(scope.user.uuid) AND route = \(scope.route) AND key = \(scope.key.text)
         """
     }
 
     private static func answer(_ rows: [PostgresRow]) throws -> StoredAnswer? {
         guard let row = rows.first else { return nil }
-        let (hash, status, body) = try row.decode([UInt8].self, Int16.self, String.self)
-        return StoredAnswer(requestHash: hash, status: Int(status), body: body)
+        let (hash, status, location, body) = try row.decode([UInt8].self, Int16.self, String?.self, String.self)
+        return StoredAnswer(requestHash: hash, status: Int(status), location: location, body: body)
     }
 
     static func write(
@@ -72,9 +72,9 @@ enum IdempotencyRow {
     ) async throws {
         _ = try await transaction.run(
             """
-            INSERT INTO idempotency_keys (user_id, route, key, request_hash, status, body, created_at)
+            INSERT INTO idempotency_keys (user_id, route, key, request_hash, status, location, body, created_at)
             VALUES (\(scope.user.uuid), \(scope.route), \(scope.key.text), \(answer.requestHash),
-                \(Int16(answer.status)), \(answer.body), transfa_now())
+                \(Int16(answer.status)), \(answer.location), \(answer.body), transfa_now())
             """
         )
     }
