@@ -50,7 +50,8 @@ extension SandboxState {
         let ids = self.accountOrder.dropFirst(max(0, after)).prefix(limit)
         let rows = ids.compactMap { self.accounts[$0] }.map { account -> JSON in
             [
-                "id": .string(account.id), "customer": JSON(account.customerID), "ledger": .integer(account.ledger),
+                "id": .string(account.id), "account_number": JSON(account.isNumbered ? account.number : nil),
+                "customer": JSON(account.customerID), "ledger": .integer(account.ledger),
                 "available": .integer(account.available), "hold": .integer(account.hold),
                 "pending": .integer(account.pending),
             ]
