@@ -189,7 +189,7 @@ class Recovering:
         ):
             problem = self.checks.titles()[title]()
             self.check(f"in the end {title}", not problem, problem[:3])
-        done = self.suite.transfactl("reconcile")
+        done = self.suite.transfactl("reconcile", "--operator", "grace")
         self.check("in the end ledger and provider agree", done.code == 0, done)
 
     # The provider

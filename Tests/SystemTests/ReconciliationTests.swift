@@ -96,7 +96,7 @@ extension RunningSuite {
         do {
             let output = try await Command.run(
                 try Repository.product("transfactl"),
-                ["reconcile", "--user", person.id.lowercased],
+                ["reconcile", "--user", person.id.lowercased, "--operator", Self.operatorName],
                 environment: self.environment.tool
             )
             #expect(output.contains("checks hold"))

@@ -39,9 +39,24 @@ struct ReconciliationController: Sendable {
 
     private func start(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let order = try await request.decodeBody(as: Order.self, context: context)
-        let account = try await self.account(of: order.userID)
+        let name = try request.operatorName()
+        let account = try await self.account(
+            of: order.userID,
+            orElse: .refused(
+                "user_unknown",
+                detail: "Nobody with this id has an account.",
+                source: .pointer("/user_id")
+            )
+        )
         let count = try await self.database.transaction(cause: context.cause) { transaction in
-            try await self.store.ask(for: account, in: transaction)
+            let count = try await self.store.ask(for: account, in: transaction)
+            try await transaction.record(
+                "reconciliation.asked",
+                on: account ?? "all",
+                after: ["accounts": count],
+                by: OperatorOrder(name: name, reason: "To compare the books", request: context.requestID)
+            )
+            return count
         }
         return try APIResponse(.accepted, json: Asked(accounts: count))
     }
@@ -52,7 +67,7 @@ struct ReconciliationController: Sendable {
             user = UserID(text: text)
             if user == nil { throw APIError.invalid(parameter: "user_id", detail: "A user id is a UUID.") }
         }
-        let account = try await self.account(of: user)
+        let account = try await self.account(of: user, orElse: .notFound)
         // Before the breaks: what a look finds is committed with its end.
         let waiting = try await self.store.waiting(for: account)
         let breaks = try await self.store.breaks(of: account, limit: Self.maximumBreaks)
@@ -81,9 +96,9 @@ struct ReconciliationController: Sendable {
         }
     }
 
-    private func account(of user: UserID?) async throws -> String? {
+    private func account(of user: UserID?, orElse unknown: APIError) async throws -> String? {
         guard let user else { return nil }
-        guard let account = try await self.store.account(of: user) else { throw APIError.notFound }
+        guard let account = try await self.store.account(of: user) else { throw unknown }
         return account
     }
 }

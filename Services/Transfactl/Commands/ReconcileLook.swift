@@ -23,6 +23,9 @@ struct ReconcileLook: AsyncParsableCommand {
     @Flag(help: "Only print what is known, without looking again.")
     var known = false
 
+    @Option(name: .customLong("operator"), help: "Who looks; not needed with --known.")
+    var operatorName: String?
+
     private struct Order: Encodable {
         let user: String?
 
@@ -71,6 +74,9 @@ struct ReconcileLook: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...3600).contains(self.wait) else { throw ValidationError("--wait is from 1 to 3600") }
+        guard self.known != (self.operatorName != nil) else {
+            throw ValidationError("--operator says who looks again, --known that nobody does: one of them")
+        }
     }
 
     func run() async throws {
@@ -80,10 +86,10 @@ struct ReconcileLook: AsyncParsableCommand {
     }
 
     private func reconcile(_ caller: Caller, _ report: Report) async throws(Failure) {
-        if !self.known {
-            let order = Order(user: self.user?.text)
-            let answer = try await caller.send(.post(.internalPort(.transaction), "/internal/reconciliations", order))
-                .expecting(202)
+        if let operatorName {
+            let path = "/internal/reconciliations"
+            let call = try Call.post(.internalPort(.transaction), path, Order(user: self.user?.text))
+            let answer = try await caller.send(call.inName(of: operatorName)).expecting(202)
             report.note("looking at \(try answer.decode(Asked.self).accounts) accounts")
         }
         let found = try await self.found(caller)
