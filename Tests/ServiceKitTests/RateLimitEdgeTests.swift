@@ -43,7 +43,7 @@ struct RateLimitEdgeTests {
             #expect(try await running.get("/things", headers: headers("ada")).status == 204)
             let refused = try await running.get("/things", headers: headers("ada"))
             #expect(refused.status == 429)
-            #expect(refused.error.code == "rate_limited")
+            #expect(refused.error.code == "too_many_requests")
             #expect(refused.error.id == refused.header("X-Request-Id"))
             #expect(refused.header("Content-Type") == "application/vnd.api+json")
             let wait = try #require(Int(refused.header("Retry-After") ?? ""))
@@ -96,7 +96,7 @@ struct RateLimitEdgeTests {
                 #expect(answer.status == 204 && answer.header("RateLimit") == nil)
             }
             let refused = try await running.post("/sign-in", "{}")
-            #expect(refused.status == 429 && refused.error.code == "rate_limited")
+            #expect(refused.status == 429 && refused.error.code == "too_many_requests")
             #expect(try await running.get("/open").status == 204)
         }
     }

@@ -93,7 +93,7 @@ extension Journeys {
             let told = "SELECT count(*) FROM outbox WHERE type = 'user.closed' AND subject = '\(ada.id.lowercased)'"
             #expect(try await suite.number(told, of: "auth") == 1)
             try await suite.awaitClosed(ada)
-            #expect(try await suite.call("GET", .auth, "/onboarding/status", as: ada.subject).status == 404)
+            #expect(try await suite.call("GET", .auth, "/onboarding/status", as: ada.subject).status == 409)
             let refused = try await suite.pay(PaymentOrder(from: ada, to: bola.username, 100))
             #expect((400...499).contains(refused.status))
             let unavailable = try await suite.pay(PaymentOrder(from: bola, to: ada.username, 100))
@@ -126,7 +126,7 @@ extension Journeys {
                     "SELECT count(*) FROM inbound_payments WHERE user_id = '\(ada.id)' AND amount = 2500"
                 ) == 1
             }
-            #expect(try await suite.pay(PaymentOrder(from: bola, to: ada.username, 100)).status == 404)
+            #expect(try await suite.pay(PaymentOrder(from: bola, to: ada.username, 100)).status == 422)
             for (service, path) in [
                 (ServiceName.account, "/accounts/me"), (.customer, "/beneficiaries"), (.transaction, "/transactions"),
                 (.transaction, "/wallet"), (.auth, "/devices"), (.auth, "/onboarding/status"),

@@ -36,6 +36,8 @@ extension Journeys {
                 TransactionPage.self
             )
             #expect(entries.data.map(\.paymentRequestID) == [asked.id])
+            let misspelt = try await suite.call("GET", .transaction, "/transactions?state=nonsense", as: ada.subject)
+            #expect(misspelt.status == 400 && misspelt.error?.source?.parameter == "state")
             let long = "/transactions?to=\(today.adding(days: -2))"
             #expect(try await suite.read(long, as: ada, TransactionPage.self).data.isEmpty)
             #expect(try await suite.brokenInvariants() == [])
@@ -94,7 +96,8 @@ extension Journeys {
             let bank = try #require(UUID(text: try await suite.rows("transaction", sql)[0]))
             let order = SelfTransferRequest(beneficiaryID: bank, amount: 20_000)
             let refused = try await suite.order("/transactions/self-transfer", as: bola, order)
-            #expect(refused.status == 404 && refused.error?.code == "beneficiary_unknown")
+            #expect(refused.status == 422 && refused.error?.code == "beneficiary_unknown")
+            #expect(refused.error?.source?.pointer == "/beneficiary_id")
             let quote = try await suite.order(
                 "/transactions/quote",
                 as: ada,

@@ -41,7 +41,7 @@ extension Journeys {
             let lifted = try await suite.operate("PUT", "customer", order, lifting)
             #expect(lifted.status == 409 && lifted.error?.code == "profile_closed")
             try await eventually("the sign-up to be closed", within: .seconds(20), every: .milliseconds(50)) {
-                try await suite.call("GET", .auth, "/onboarding/status", as: ada.subject).status == 404
+                try await suite.call("GET", .auth, "/onboarding/status", as: ada.subject).status == 409
             }
             #expect(try await suite.call("GET", .customer, path, as: bola.subject).status == 404)
             let left = try await suite.call("GET", .customer, query, as: bola.subject).decode(ProfileList.self)

@@ -155,20 +155,26 @@ struct RefusalTests {
     func words() {
         for refusal in MoneyDropRefusal.allCases {
             let error = refusal.apiError
-            #expect(refusal == .recovering ? error.status.code == 503 : [403, 404, 422].contains(error.status.code))
-            #expect(error.code == refusal.rawValue || refusal == .unknown)
+            let statuses = refusal == .recovering ? [503] : [403, 404, 409, 422]
+            #expect(statuses.contains(error.status.code))
+            #expect(error.code == refusal.rawValue || refusal == .unknown || error == .notOnboarded)
         }
         for refusal in PaymentRequestRefusal.allCases {
             let error = refusal.apiError
-            #expect([403, 404, 422].contains(error.status.code))
+            #expect([403, 404, 409, 422, 429].contains(error.status.code))
             #expect(error.detail != nil || refusal == .unknown)
         }
     }
 
-    @Test("what another try may change is not stored under the key: wrong passwords, restrictions")
+    @Test("what another try may change is not stored under the key: wrong passwords, restrictions, newcomers")
     func passing() {
-        let passing: [MoneyDropRefusal] = [.passwordWrong, .claimantRestricted, .claimantUnknown]
+        let passing: [MoneyDropRefusal] = [.passwordWrong, .claimantRestricted]
         #expect(passing.allSatisfy { $0.apiError.status == .forbidden })
+        #expect(MoneyDropRefusal.claimantUnknown.apiError == .notOnboarded)
+        #expect(MoneyDropRefusal.claimantNotReady.apiError == .notOnboarded)
+        #expect(PaymentRequestRefusal.ownerNotReady.apiError == .notOnboarded)
+        let often = PaymentRequestRefusal.askedTooOften.apiError
+        #expect(often.status == .tooManyRequests && often.headers[.retryAfter] == "3600")
         #expect(DropPasswordProblem.tooMany(wait: 840).apiError.headers[.retryAfter] == "840")
         #expect(DropPasswordProblem.missing.apiError.status == .forbidden)
     }

@@ -21,7 +21,7 @@ struct OrderRefusalTests {
             #expect(codes == Set(OrderRefusal.allCases.map(\.rawValue)))
             for refusal in OrderRefusal.allCases where refusal != .keyReused {
                 let isKept = try await world.database.psql("SELECT is_kept('\(refusal.rawValue)')") == ["t"]
-                #expect(isKept == ![403, 503].contains(refusal.apiError.status.code), "\(refusal)")
+                #expect(isKept == ![403, 409, 503].contains(refusal.apiError.status.code), "\(refusal)")
             }
         }
     }
@@ -31,8 +31,24 @@ struct OrderRefusalTests {
         let sentences = OrderRefusal.allCases.map { $0.apiError.detail ?? "" }
         #expect(Set(sentences).count == OrderRefusal.allCases.count && !sentences.contains(""))
         #expect(OrderRefusal.insufficientFunds.apiError.title == "Unprocessable Entity")
-        #expect(OrderRefusal.recipientUnknown.apiError.title == "Not Found")
         #expect(OrderRefusal.receiveOnly.apiError.title == "Forbidden")
+    }
+
+    @Test("what the body names and is not there is 422 with its place; who has not arrived is told to come again")
+    func unknownNames() {
+        let places: [(OrderRefusal, String)] = [
+            (.recipientUnknown, "/recipient_username"), (.requestUnknown, "/payment_request_id"),
+            (.beneficiaryUnknown, "/beneficiary_id"),
+        ]
+        for (refusal, place) in places {
+            let error = refusal.apiError
+            #expect(error.status == .unprocessableContent && error.source == .pointer(place))
+        }
+        #expect(QuoteProblem.noRecipient.apiError.code == OrderRefusal.recipientUnknown.rawValue)
+        #expect(QuoteProblem.noBeneficiary.apiError.source == .pointer("/beneficiary_id"))
+        #expect(OrderRefusal.senderUnknown.apiError == .notOnboarded)
+        let answer = OrderAnswer(outcome: .refused(OrderRefusal.senderUnknown.rawValue), isRepeated: false)
+        #expect(throws: APIError.notOnboarded) { try answer.response() }
     }
 
     @Test("a code that only a newer version knows is that order's refusal, and nobody else's")
@@ -55,6 +71,9 @@ struct OrderRefusalTests {
             #expect(second.outcome == first.outcome && second.isRepeated && !first.isRepeated)
             #expect(try second.response().body == first.response().body)
             #expect(try second.response().headers[.idempotencyReplayed] == "true")
+            let place = try first.response().headers[.location]
+            #expect(place?.hasPrefix("/transactions/") == true)
+            #expect(try second.response().headers[.location] == place)
         }
     }
 }

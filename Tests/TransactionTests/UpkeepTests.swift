@@ -152,6 +152,17 @@ struct UpkeepTests {
             #expect(try await found(HistoryFilter(from: world.clock.now.addingTimeInterval(-60).firstID)) == [later])
             let before = morning.addingTimeInterval(60).firstID
             #expect(try await found(HistoryFilter(before: before, type: "p2p")) == [paid])
+            for (column, words) in [("type", HistoryFilter.types), ("state", HistoryFilter.states)] {
+                let rule = "pg_get_constraintdef(oid)"
+                let known = try await world.database.psql(
+                    """
+                    SELECT m[1] FROM pg_constraint, regexp_matches(\(rule), '''(\\w+)''', 'g') m
+                    WHERE conrelid = 'transfers'::regclass AND \(rule) ~ '^CHECK \\(\\(\\(?\(column) = ANY'
+                    """
+                )
+                #expect(!known.isEmpty && Set(known).isSubset(of: words), "\(column): \(known)")
+                #expect(Set(words).subtracting(known).isSubset(of: ["in_suspense", "returned"]))
+            }
         }
     }
     @Test("a page of what is rare ends where it has looked, and the pages together have all of it once")

@@ -357,11 +357,13 @@ class Merger:
                 "version": "1.0.0",
                 "description": (
                     "Everything that apps may call, of all services. In a body, null is as good as absent where a"
-                    " member is not required. Besides what operations name, the gateway before them answers any request"
-                    " by itself, with the same errors: 404 `unknown_route`, 405 `method_not_allowed` with `Allow`, 408"
-                    " `request_timeout`, 411 `length_required`, 413 `body_too_large`, 414 `uri_too_long`, 431"
-                    " `request_header_fields_too_large`, 429 `too_many_requests` and 503 `temporarily_unavailable` with"
-                    " `Retry-After`, 502 `bad_gateway` and 504 `gateway_timeout`. Made by scripts/openapi: do not edit."
+                    " member is not required. `HEAD` is answered wherever `GET` is, as it would be, without the body."
+                    " Besides what stands at an operation, the gateway before the services answers by itself, with the"
+                    " same kind of error: 400 `invalid_request`, 404 `unknown_route`, 405 `method_not_allowed` with"
+                    " `Allow`, 408 `request_timeout`, 411 `length_required`, 413 `body_too_large`, 414 `uri_too_long`,"
+                    " 429 `too_many_requests` with `Retry-After`, 431 `request_header_fields_too_large`, 502"
+                    " `bad_gateway`, 503 `temporarily_unavailable` with `Retry-After`, and 504 `gateway_timeout`: after"
+                    " 502 and 504 a change may have taken effect. Made by scripts/openapi: do not edit."
                 ),
             },
             "servers": [{"url": "/"}],

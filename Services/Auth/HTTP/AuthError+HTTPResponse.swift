@@ -12,7 +12,7 @@ extension AuthError: APIErrorConvertible {
                 source: .pointer("/username")
             )
         case .alreadyOnboarded: .conflict("already_onboarded", detail: "This user has signed up before.")
-        case .notOnboarded: APIError(.notFound, code: "not_onboarded", detail: "This user has not signed up.")
+        case .notOnboarded: .notOnboarded
         case .alreadyVerified:
             .conflict("already_verified", detail: "Details that are verified cannot be changed here.")
         case .currentPINRequired:
@@ -27,7 +27,8 @@ extension AuthError: APIErrorConvertible {
         case .pinChanged: .conflict("pin_changed", detail: "The PIN was changed at the same moment.")
         case .reverificationRequired:
             .forbidden("reverification_required", detail: "Sign in again, then send this within ten minutes.")
-        case .busy: .tooManyRequests("busy", retryAfter: 1)
+        case .busy:
+            .tooManyRequests(detail: "Too many PINs are being checked; this attempt was not counted.", retryAfter: 1)
         case .deviceNotFound, .keyNotFound: .notFound
         case .tooManyDevices: .refused("too_many_devices", detail: "At most \(Device.limit) devices may be active.")
         case .badSignature: Self.unsigned

@@ -6,8 +6,7 @@ extension CustomerError: APIErrorConvertible {
     /// What the client is told.
     var apiError: APIError {
         switch self {
-        case .notOnboarded:
-            .conflict("not_onboarded", detail: "Complete sign-up first. Right after it, try again in a moment.")
+        case .notOnboarded: .notOnboarded
         case .erased: APIError(.gone, code: "erased", detail: "This user was erased.")
         case .profileClosed: .conflict("profile_closed", detail: "A closed profile is not opened again.")
         case .userNotFound, .beneficiaryNotFound, .enquiryNotFound, .documentNotFound: .notFound
@@ -24,11 +23,9 @@ extension CustomerError: APIErrorConvertible {
         case .planNeeded:
             .refused("plan_needed", detail: "The free plan has one bank account. Subscribe to add another.")
         case .tooManyEnquiries:
-            APIError(
-                .tooManyRequests,
-                code: "too_many_enquiries",
+            .tooManyRequests(
                 detail: "At most \(NameEnquiry.hourlyLimit) accounts can be looked up in an hour.",
-                headers: [.retryAfter: "600"]
+                retryAfter: 600
             )
         case .banksUnavailable:
             APIError(

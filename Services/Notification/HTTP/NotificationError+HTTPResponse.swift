@@ -25,8 +25,7 @@ extension NotificationError: APIErrorConvertible {
                     A token has \(PushToken.lengths.lowerBound) to \(PushToken.lengths.upperBound) hexadecimal digits.
                     """
             )
-        case .notOnboarded:
-            .conflict("not_onboarded", detail: "Complete sign-up first. Right after it, try again in a moment.")
+        case .notOnboarded: .notOnboarded
         case .erased: APIError(.gone, code: "erased", detail: "This user was erased.")
         case .notSuppressible(let choice):
             .refused(

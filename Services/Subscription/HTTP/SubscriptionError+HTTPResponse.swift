@@ -10,8 +10,7 @@ extension SubscriptionError: APIErrorConvertible {
                 detail: "This id was used for another correction.",
                 source: .pointer("/adjustment_id")
             )
-        case .notOnboarded:
-            .conflict("not_onboarded", detail: "Complete sign-up first. Right after it, try again in a moment.")
+        case .notOnboarded: .notOnboarded
         case .approvalUsed:
             .forbidden("approval_used", detail: "This approval was already used. Approve again.")
         case .planUnknown:

@@ -45,6 +45,9 @@ struct QuoteOrder: Sendable {
             quote.route == "external"
             ? try await self.store.bank(aheadOf: recipient?.recipient, or: request.beneficiaryID, for: user) : nil
         let expiresAt = self.clock.now.addingTimeInterval(Self.lifetime)
+        if case .withdrawal = Order.Kind(rawValue: type), recipient == nil, request.beneficiaryID != nil, bank == nil {
+            throw QuoteProblem.noBeneficiary
+        }
         let payee = type == Order.Kind.payment.rawValue ? recipient?.recipient : nil
         let order = (type: type, recipient: payee, amount: request.amount)
         return QuoteResponse(
@@ -65,4 +68,6 @@ struct QuoteOrder: Sendable {
 enum QuoteProblem: Error, CaseIterable {
     /// Nobody has that name, or it is the reader's own.
     case noRecipient
+    /// The reader has no such bank account.
+    case noBeneficiary
 }

@@ -20,7 +20,7 @@ struct HistoryController: Sendable {
 
     private func wallet(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        guard let balance = try await self.store.wallet(of: user) else { throw APIError.notFound }
+        guard let balance = try await self.store.wallet(of: user) else { throw APIError.notOnboarded }
         return try APIResponse(
             json: WalletResource(
                 available: balance.available,

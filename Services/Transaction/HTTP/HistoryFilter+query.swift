@@ -11,8 +11,8 @@ extension HistoryFilter {
     init(_ request: Request, _ paging: Paging) throws(APIError) {
         let parameters = request.uri.queryParameters
         self.init()
-        self.type = try Self.word(parameters.get("type"), "type")
-        self.state = try Self.word(parameters.get("state"), "state")
+        self.type = try Self.word(parameters.get("type"), "type", among: Self.types)
+        self.state = try Self.word(parameters.get("state"), "state", among: Self.states)
         if let day = try Self.day(parameters.get("from"), "from") { self.from = LagosCalendar.start(of: day).firstID }
         if let day = try Self.day(parameters.get("to"), "to") {
             self.before = LagosCalendar.start(of: day.adding(days: 1)).firstID
@@ -21,17 +21,20 @@ extension HistoryFilter {
         if id.bytes.lexicographicallyPrecedes(self.before.bytes) { self.before = id }
     }
 
-    /// The longest word of a type or state.
-    private static let longestWord = 40
+    /// The types of `transfers`.
+    static let types = [
+        "p2p", "self_transfer", "money_drop", "drop_claim", "drop_refund", "subscription_charge", "inbound",
+    ]
+    /// The states of `transfers` as their parties see them.
+    static let states = [
+        "accepted", "submitted", "unknown", "completed", "failed", "reversed", "in_suspense", "returned",
+    ]
 
-    /// A word; one that is not known finds nothing, for words may come that a client knows before this service.
-    private static func word(_ text: String?, _ parameter: String) throws(APIError) -> String? {
+    /// One of some words: a misspelt one would find nothing, and nobody would notice.
+    private static func word(_ text: String?, _ parameter: String, among words: [String]) throws(APIError) -> String? {
         guard let text else { return nil }
-        let isWord = text.utf8.allSatisfy {
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == 0x5f || $0 == 0x32
-        }
-        guard isWord, (1...Self.longestWord).contains(text.utf8.count) else {
-            throw .invalid(parameter: parameter, detail: "A word of small letters, such as p2p or completed.")
+        guard words.contains(text) else {
+            throw .invalid(parameter: parameter, detail: "One of \(words.joined(separator: ", ")).")
         }
         return text
     }

@@ -16,7 +16,7 @@ struct LimitsController: Sendable {
 
     private func get(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        guard let limits = try await self.store.limits(of: user) else { throw APIError.notFound }
+        guard let limits = try await self.store.limits(of: user) else { throw APIError.notOnboarded }
         return try APIResponse(json: limits)
     }
 
@@ -44,10 +44,10 @@ struct LimitsController: Sendable {
 }
 
 extension LimitProblem: APIErrorConvertible {
-    /// 403, not stored.
+    /// 403 or 409, not stored.
     var apiError: APIError {
         switch self {
-        case .senderUnknown: .forbidden("sender_unknown", detail: "This account is not set up for payments yet.")
+        case .senderUnknown: .notOnboarded
         case .approvalUsed: .forbidden("approval_used", detail: "This approval was already used. Approve again.")
         }
     }

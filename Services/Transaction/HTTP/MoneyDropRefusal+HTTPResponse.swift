@@ -1,20 +1,21 @@
 import ServiceKit
 
 extension MoneyDropRefusal: APIErrorConvertible {
-    /// 403 for what another try may change, 404 without a drop, 503 while nothing is decided, 422 for the rest, which is
-    /// stored under the key.
+    /// 403 and 409 for what another try may change, 404 without a drop, 503 while nothing is decided, 422 for the rest,
+    /// which is stored under the key.
     var apiError: APIError {
         switch self {
-        case .claimantUnknown, .claimantRestricted, .passwordWrong: .forbidden(self.rawValue, detail: self.detail)
+        case .claimantUnknown, .claimantNotReady: .notOnboarded
+        case .claimantRestricted, .passwordWrong: .forbidden(self.rawValue, detail: self.detail)
         case .unknown: .notFound
         case .recovering: .recovering
         default: .refused(self.rawValue, detail: self.detail)
         }
     }
 
-    private var detail: String {
+    private var detail: String? {
         switch self {
-        case .claimantUnknown: "This account is not set up for payments yet."
+        case .claimantUnknown, .claimantNotReady: nil
         case .claimantRestricted: "This account may not receive money at the moment."
         case .passwordWrong: "The password is wrong."
         case .unknown: "There is no such money drop."
@@ -24,7 +25,6 @@ extension MoneyDropRefusal: APIErrorConvertible {
         case .expired: "This money drop has expired."
         case .exhausted: "Every slot of this money drop is taken."
         case .ended: "This money drop has ended."
-        case .claimantNotReady: "You have no wallet yet."
         case .recovering: "Payments are being checked against the bank."
         case .recipientLimit: "The claim would lift your wallet above its maximum balance."
         }
@@ -37,7 +37,11 @@ extension DropPasswordProblem: APIErrorConvertible {
         switch self {
         case .missing: .forbidden("password_required", detail: "This money drop has a password.")
         case .wrong: MoneyDropRefusal.passwordWrong.apiError
-        case .tooMany(let wait): .tooManyRequests("too_many_wrong_passwords", retryAfter: wait)
+        case .tooMany(let wait):
+            .tooManyRequests(
+                detail: "Too many wrong passwords. Wait as long as Retry-After says.",
+                retryAfter: wait
+            )
         }
     }
 }

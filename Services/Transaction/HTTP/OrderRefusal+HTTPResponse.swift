@@ -4,8 +4,11 @@ import ServiceKit
 extension OrderRefusal: APIErrorConvertible {
     /// The answer to an order with this refusal.
     var apiError: APIError {
-        guard self != .recovering else { return .recovering }
-        return Self.error(self.status, self.rawValue, self.detail, source: self.source)
+        switch self {
+        case .recovering: .recovering
+        case .senderUnknown: .notOnboarded
+        default: Self.error(self.status, self.rawValue, self.detail, source: self.source)
+        }
     }
 
     /// The answer to an order with the code of a refusal; one that only a newer version knows is one of business.
@@ -19,28 +22,33 @@ extension OrderRefusal: APIErrorConvertible {
         _ detail: String?,
         source: APIError.Source?
     ) -> APIError {
-        let titles: [HTTPResponse.Status: String] = [.forbidden: "Forbidden", .notFound: "Not Found"]
-        let title = titles[status] ?? "Unprocessable Entity"
+        let title = status == .forbidden ? "Forbidden" : "Unprocessable Entity"
         return APIError(status, code: code, title: title, detail: detail, source: source)
     }
 
-    /// 403 for what another try may change, which is not kept under the key; 404 for what is not there; else 422.
+    /// 403 for what another try may change, which is not kept under the key; else 422, also for what the body names and
+    /// is not there.
     private var status: HTTPResponse.Status {
         switch self {
-        case .senderUnknown, .senderRestricted, .receiveOnly, .approvalUsed, .deviceUnknown, .deviceRevoked: .forbidden
-        case .recipientUnknown, .requestUnknown, .beneficiaryUnknown: .notFound
-        case .recovering: .serviceUnavailable
+        case .senderRestricted, .receiveOnly, .approvalUsed, .deviceUnknown, .deviceRevoked: .forbidden
         default: .unprocessableContent
         }
     }
 
-    private var source: APIError.Source? { self == .keyReused ? .header("Idempotency-Key") : nil }
-
-    private var detail: String {
+    private var source: APIError.Source? {
         switch self {
-        case .senderUnknown: "This account is not set up for payments yet."
+        case .keyReused: .header("Idempotency-Key")
+        case .recipientUnknown: .pointer("/recipient_username")
+        case .requestUnknown: .pointer("/payment_request_id")
+        case .beneficiaryUnknown: .pointer("/beneficiary_id")
+        default: nil
+        }
+    }
+
+    private var detail: String? {
+        switch self {
+        case .senderUnknown, .recovering: nil
         case .keyReused: "This idempotency key was used for a different request."
-        case .recovering: "Payments are being checked against the bank. Nothing happened; try again later."
         case .senderRestricted: "This account may not send money at the moment."
         case .receiveOnly: "This account only receives payments."
         case .approvalUsed: "This approval was already used. Approve the payment again."

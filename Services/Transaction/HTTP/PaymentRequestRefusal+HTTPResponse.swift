@@ -1,10 +1,10 @@
 import ServiceKit
 
 extension PaymentRequestRefusal: APIErrorConvertible {
-    /// 403, 404 or 422.
+    /// 403, 404, 409, 422 or 429.
     var apiError: APIError {
         switch self {
-        case .ownerNotReady: .forbidden(self.rawValue, detail: "This account has no wallet yet.")
+        case .ownerNotReady: .notOnboarded
         case .ownerRestricted: .forbidden(self.rawValue, detail: "This account may not receive money at the moment.")
         case .unknown: .notFound
         case .payerUnknown:
@@ -18,10 +18,11 @@ extension PaymentRequestRefusal: APIErrorConvertible {
                 source: .pointer("/payer_username")
             )
         case .askedTooOften:
-            .refused(
-                self.rawValue,
-                detail: "You have asked for money too often. Wait a day, or share a link.",
-                source: .pointer("/payer_username")
+            // Sixty an hour, or twenty a day of one person: after an hour the first may be over.
+            .tooManyRequests(
+                detail: "You have asked for money too often. Wait, or share a link.",
+                source: .pointer("/payer_username"),
+                retryAfter: 3600
             )
         case .expiryInvalid:
             .refused(
@@ -42,10 +43,19 @@ extension PaymentRequestRefusal: APIErrorConvertible {
 extension QuoteProblem: APIErrorConvertible {
     /// 422.
     var apiError: APIError {
-        .refused(
-            "recipient_unknown",
-            detail: "There is nobody else with this name.",
-            source: .pointer("/recipient_username")
-        )
+        switch self {
+        case .noRecipient:
+            .refused(
+                "recipient_unknown",
+                detail: "There is nobody else with this name.",
+                source: .pointer("/recipient_username")
+            )
+        case .noBeneficiary:
+            .refused(
+                "beneficiary_unknown",
+                detail: "There is no such bank account.",
+                source: .pointer("/beneficiary_id")
+            )
+        }
     }
 }

@@ -33,7 +33,7 @@ struct StatementController: Sendable {
         let format = try Self.format(request.uri.queryParameters.get("format"))
         let paging = try Paging(request, context, usual: Self.defaultLimit, maximum: Self.maximumLimit)
         let period = try request.period(now: self.clock.now)
-        guard let statement = try await self.store.statement(period, of: user) else { throw APIError.notFound }
+        guard let statement = try await self.store.statement(period, of: user) else { throw APIError.notOnboarded }
         switch format {
         case .json:
             return try await self.json(statement, period, paging, user)

@@ -24,11 +24,15 @@ public struct Approval: Hashable, Sendable {
 }
 
 extension APIError {
-    /// 403: there is no approval at all.
+    /// 403: there is no approval at all; what is wanted is said in full, for it is the first thing a new client meets.
     public static let approvalRequired = APIError(
         .forbidden,
         code: "approval_required",
-        detail: "Approve the request with a device key or the PIN.",
+        detail: """
+            Approve this request: `device id=..., nonce=..., ts=..., sig=...`, the ES256 signature of a registered device \
+            over TRANSFA-APPROVAL-1, method, path, hex SHA-256 of the body, nonce, ts and user id, a line each; or \
+            `pin <token>` of POST /approvals.
+            """,
         source: .header("Transfa-Approval")
     )
 

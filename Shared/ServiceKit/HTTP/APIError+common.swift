@@ -54,12 +54,27 @@ extension APIError {
         APIError(.unprocessableContent, code: code, detail: detail, source: source)
     }
 
-    /// 429 with the seconds to wait.
-    public static func tooManyRequests(_ code: String = "too_many_requests", retryAfter seconds: Int) -> APIError {
+    /// 409 about the person who asks: nothing of them, or not all of it, has arrived here yet.
+    ///
+    /// It passes by itself a moment after sign-up, and so is never kept under an idempotency key.
+    public static let notOnboarded = APIError(
+        .conflict,
+        code: "not_onboarded",
+        detail: "Complete sign-up first. Right after it, try again in a moment.",
+        headers: [.retryAfter: "2"]
+    )
+
+    /// 429 with the seconds to wait, whatever there was too much of.
+    public static func tooManyRequests(
+        detail: String = "Wait as long as Retry-After says, then send it again.",
+        source: Source? = nil,
+        retryAfter seconds: Int
+    ) -> APIError {
         APIError(
             .tooManyRequests,
-            code: code,
-            detail: "Wait as long as Retry-After says, then send it again.",
+            code: "too_many_requests",
+            detail: detail,
+            source: source,
             headers: [.retryAfter: String(seconds)]
         )
     }

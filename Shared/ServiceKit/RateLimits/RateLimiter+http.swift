@@ -10,7 +10,7 @@ extension RateLimiter.Refusal {
     var apiError: APIError {
         // Whoever is refused comes again at the same moment as everybody else who is: a second more does not hurt.
         let seconds = Int((self.wait + 999_999_999) / 1_000_000_000)
-        var error = APIError.tooManyRequests("rate_limited", retryAfter: max(1, seconds))
+        var error = APIError.tooManyRequests(retryAfter: max(1, seconds))
         RateLimiter.describe([self.standing], in: &error.headers)
         return error
     }

@@ -37,7 +37,7 @@ async function send(method, path, { body, token, wanted }) {
 async function until(path, token, isGood) {
   const end = Date.now() + patience;
   for (;;) {
-    const { status, content } = await send("GET", path, { token, wanted: [200, 404, 409, 503] });
+    const { status, content } = await send("GET", path, { token, wanted: [200, 409, 503] });
     if (status === 200 && isGood(content)) return content;
     if (Date.now() > end) throw new Error(`GET ${path} is not as it should be after ${patience / 1000} s`);
     await new Promise((resolve) => setTimeout(resolve, 200));
