@@ -158,7 +158,7 @@ class Recipes:
         if recipe is not None:
             recipe(edit)
         if edit.body is not None and "amount" in edit.body and self.is_to_succeed(edit):
-            edit.fields(amount=1 + abs(edit.body["amount"] or 0) % 500)
+            edit.fields(amount=100 + abs(edit.body["amount"] or 0) % 400)   # what banks take
         if name in QUOTED and edit.body is not None and edit.body.get("quote_id"):
             self.quote_order(edit, name, *QUOTED[name])
         if (asker := self.asker(case)) and self.person(case):

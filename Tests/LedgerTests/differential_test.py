@@ -19,9 +19,11 @@ from model import FIRST, Model
 FEES = dict(external=[(0, 10, 0), (1000, 25, 50)], internal=[(0, 0, 0), (4000, 3, 0)])
 LIMITS = {0: (500, 4000, 9000, 6000), 1: (5000, 30000, 200000, 400000), 2: (10**9, 10**12, 10**12, 90000),
           3: (10**12, 10**12, 10**12, None)}
+FAR = dt.datetime(2999, 1, 1, tzinfo=L.UTC)
+# The least that banks take: it falls after a day of traffic, and is out of reach one day.
+MINIMUMS = [(dt.datetime(2000, 1, 1, tzinfo=L.UTC), 101), (dt.datetime(2026, 1, 29, 12, tzinfo=L.UTC), 10), (FAR, 10**9)]
 OUTCOMES = ["completed"] * 8 + ["failed"] * 4 + ["reversed"] * 2 + ["unknown"] * 2 + ["open"]
 GENTLE = [o for o in OUTCOMES if o != "reversed"]
-FAR = dt.datetime(2999, 1, 1, tzinfo=L.UTC)
 
 
 class World:
@@ -119,6 +121,8 @@ def load(world):
             for start, fee, duty in bands:
                 c.execute("INSERT INTO fee_schedule VALUES ('p2p', %s, '-infinity', %s, %s, %s),"
                           " ('p2p', %s, '2999-01-01', %s, 7, 7)", [route, start, fee, duty, route, start])
+        c.execute("DELETE FROM bank_minimums")
+        for version in MINIMUMS: c.execute("INSERT INTO bank_minimums VALUES (%s, %s)", version)
         c.execute("INSERT INTO tier_limits SELECT tier, '2999-01-01', 1, 1, 1, 1 FROM tier_limits")
     with L.connect(database, "worker") as c:
         L.beat(c, FAR)
@@ -127,7 +131,7 @@ def load(world):
             write_user(c, u | dict(status="active", credits_blocked=False, tier=3, account=u["account"] or "later-" + u["username"]))
             if u["funds"]: L.fund(c, u["account"] or "later-" + u["username"], u["funds"])
             write_user(c, u)
-        m = Model(world.users, LIMITS, FEES)
+        m = Model(world.users, LIMITS, FEES, MINIMUMS)
         wallets = dict(c.execute("SELECT id, wallet_id FROM users").fetchall())
         for u in world.users: u["wallet"] = wallets[u["id"]]
         m.balances = {a: list(rest) for a, *rest in c.execute("SELECT account_id, posted, held, sequence, debits_blocked FROM balances")}

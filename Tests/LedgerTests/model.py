@@ -20,11 +20,11 @@ def system(kind, id):
 
 
 class Model:
-    def __init__(self, users, limits, fees):
+    def __init__(self, users, limits, fees, minimums):
         self.users = {u["id"]: u for u in users}
         self.names = {u["username"]: u for u in users}
         self.accounts = {u["account"]: u for u in users if u["account"]}
-        self.limits, self.fees = limits, fees
+        self.limits, self.fees, self.minimums = limits, fees, minimums
         self.balances = {}                                      # account: posted, held, entries, debits blocked
         self.spending = {u["id"]: [FIRST, 0, FIRST, 0] for u in users}
         self.receiving = {u["id"]: [FIRST, 0, 0, 0] for u in users}     # month, slots, events, incoming
@@ -90,6 +90,7 @@ class Model:
         if to["preference"] == "wallet": reason = "prefers_wallet"
         elif to["kyc"] != "approved": reason = "not_verified"
         elif not bank or not bank["verified"] or bank["deleted"]: reason = "no_beneficiary"
+        elif amount < self.minimum(now): reason = "below_minimum"
         elif to["active_until"] and to["active_until"] > now: reason = "plan"
         elif taken < 5: reason = "free_slot"
         else: reason = "no_slot"
@@ -132,6 +133,10 @@ class Model:
 
     def fee(self, route, amount):
         return max(band for band in self.fees[route] if band[0] <= amount)[1:]
+
+    def minimum(self, now):
+        """The least that a bank takes: the newest that has begun."""
+        return max(version for version in self.minimums if version[0] <= now)[1]
 
     # After acceptance
 

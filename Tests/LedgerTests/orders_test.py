@@ -18,11 +18,11 @@ GOOD = dict(
     ord=1, at_key=1, sender_id=ANN, known_sender=ANN, type="p2p", amount=100, hash="\\x01", first_hash="\\x01", recovering=False,
     restricted=False, sending_allowed=True, nonce_used=False, device_revoked=False, recipient_id=BOB, recipient_account="bob",
     unavailable=False, per_transfer=100, day_left=100, month_left=100, available=110, route="internal", fee=7, duty=3,
-    now=NOON.isoformat())
+    bank_minimum=100, now=NOON.isoformat())
 REQUEST = dict(type="p2p", recipient_id=BOB, target=KEY, request_id=KEY, request_owner=BOB, request_payer=ANN, request_state="open", request_amount=100,
                request_multiple=False, request_expires_at=(NOON + HOUR).isoformat())
 WITHDRAWAL = dict(type="self_transfer", recipient_id=None, recipient_account=None, target=BANK, own_bank=BANK, own_verified=True,
-                  own_idle=False)
+                  own_idle=False, route="external")
 # In the order of the rules: the code, and what is wrong then.
 RULES = [
     ("sender_unknown", dict(known_sender=None)),
@@ -57,6 +57,7 @@ RULES = [
     ("expiry_invalid", dict(type="money_drop", drop_expires_at=NOON.isoformat())),
     ("expiry_invalid", dict(type="money_drop", drop_expires_at=(NOON + 32 * DAY).isoformat())),
     ("quote_expired", dict(quote_expires_at=NOON.isoformat())),
+    ("amount_below_minimum", WITHDRAWAL | dict(bank_minimum=101)),
     ("limit_per_transfer", dict(per_transfer=99)),
     ("limit_per_day", dict(day_left=99)),
     ("limit_per_month", dict(month_left=99)),
@@ -79,7 +80,7 @@ def _(s):
     for good in ({}, REQUEST, REQUEST | dict(request_payer=None), WITHDRAWAL, WITHDRAWAL | dict(sending_allowed=False, own_left=100),
                  dict(type="money_drop", recipient_id=None, recipient_account=None, drop_expires_at=(NOON + 31 * DAY).isoformat()),
                  dict(quote_cost=10, quote_expires_at=(NOON + HOUR).isoformat()), dict(recipient_left=100, device_left=100),
-                 dict(route="external", recipient_left=0)):
+                 dict(route="external", recipient_left=0), dict(bank_minimum=101)):
         equal((refusal(s, good), good), (None, good))
     for code, wrong in RULES: equal((refusal(s, wrong), wrong), (code, wrong))
 

@@ -53,6 +53,28 @@ def _(s):
         equal(s.one("SELECT route, route_reason, sequence FROM transfers WHERE id = %s", id), ("internal", reason, 1))
 
 
+@story("what is less than a bank takes goes to the wallet without a slot, with a plan too, and is withdrawn by nobody")
+def _(s):
+    before = NOON - 200 * DAY                                   # banks take what the service comes with, 100 kobo
+    (_, ann), (bob, b), (carl, c), (dora, _) = s.user(funds=1000), s.user(), s.user(plan=True), s.user(plan=True, tier=0)
+    def way(to, amount, now=before):
+        id = s.paid(ann, to, amount, now, id=L.v7(now))
+        quoted = s.handler.execute("SELECT route, route_reason FROM quote_payment(%s, %s, %s, %s)", [ann, to, amount, now]).fetchone()
+        return s.one("SELECT route, route_reason, sequence FROM transfers WHERE id = %s", id), quoted
+    little, slot, plan = ("internal", "below_minimum"), ("external", "free_slot"), ("external", "plan")
+    equal(way(bob, 99), ((*little, 1), little))
+    equal((s.slots(b), way(bob, 100), s.slots(b)), (0, ((*slot, 1), slot), 1))
+    equal((way(carl, 99), way(carl, 100)), (((*little, 1), little), ((*plan, 1), plan)))
+    equal([way(dora, a)[0][:2] for a in (99, 100)], [little, plan])         # her wallet has a ceiling: she is locked for it
+    equal((way(bob, 1, NOON)[1], s.slots(c)), (slot, 0))                    # by then banks take a kobo
+    bank = s.one("SELECT id FROM beneficiaries WHERE user_id = %s AND is_default", b)[0]
+    L.fund(s.worker, f"{bob}-account", 1000)
+    def draw(amount, now, key): return L.place(s.handler, [L.request(b, None, amount, key, route="withdraw", type="self_transfer", target=bank)], now)[0]
+    equal([draw(99, before, "little").outcome, draw(100, before, "enough").outcome], ["amount_below_minimum", "accepted"])
+    equal([draw(99, NOON, "little")[::3], draw(99, NOON, "again").outcome], [("idempotent_replay", "amount_below_minimum"), "accepted"])
+    equal((s.wallet(b), s.slots(b)), ((1000, 199), 1))
+
+
 @story("the available balance is the limit to the kobo, fees included")
 def _(s):
     s.owner.execute("INSERT INTO fee_schedule VALUES ('p2p', 'external', %s, 0, 10, 5), ('p2p', 'internal', %s, 0, 1, 0)", [NOON + DAY] * 2)

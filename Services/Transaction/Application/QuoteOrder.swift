@@ -14,7 +14,7 @@ struct QuoteOrder: Sendable {
 
     /// `id` names the quote in the order that it is for.
     ///
-    /// - Throws: `FieldProblem`, `QuoteProblem`.
+    /// - Throws: `FieldProblem`, `QuoteProblem`, `OrderRefusal.amountBelowMinimum`.
     func callAsFunction(
         _ request: QuoteRequest,
         for user: UserID,

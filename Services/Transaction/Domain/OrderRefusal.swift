@@ -25,6 +25,7 @@ enum OrderRefusal: String, Sendable, CaseIterable {
     case beneficiaryNotInPlan = "beneficiary_not_in_plan"
     case expiryInvalid = "expiry_invalid"
     case quoteExpired = "quote_expired"
+    case amountBelowMinimum = "amount_below_minimum"
     case limitPerTransfer = "limit_per_transfer"
     case limitPerDay = "limit_per_day"
     case limitPerMonth = "limit_per_month"

@@ -22,6 +22,11 @@ RETURNS SETOF fee_schedule LANGUAGE sql STABLE AS $$
     ORDER BY x.valid_from DESC, x.amount_from DESC LIMIT 1
 $$;
 
+-- The least that may leave for a bank at a moment.
+CREATE OR REPLACE FUNCTION bank_minimum(p_now timestamptz) RETURNS SETOF bank_minimums LANGUAGE sql STABLE AS $$
+    SELECT * FROM bank_minimums x WHERE x.valid_from <= p_now ORDER BY x.valid_from DESC LIMIT 1
+$$;
+
 -- The device whose age limits a payment: the one that approved it, or for a PIN the user's newest one. Otherwise the
 -- PIN would be the way around the first day.
 CREATE OR REPLACE FUNCTION device_to_cap(p_user uuid, p_device uuid) RETURNS SETOF devices LANGUAGE sql STABLE AS $$

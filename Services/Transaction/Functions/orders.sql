@@ -22,7 +22,7 @@ CREATE OR REPLACE FUNCTION place_orders(
     placed_at timestamptz) LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
 DECLARE
-    v_locked constant uuid[] := lock_order_parties(p_senders, p_recipients, p_targets, p_now);
+    v_locked constant uuid[] := lock_order_parties(p_senders, p_recipients, p_amounts, p_targets, p_now);
     v_now constant timestamptz := coalesce(p_now, transfa_now());
     f order_facts;
     v_spent order_facts[] := '{}';                       -- the orders that spend their approval
@@ -86,21 +86,25 @@ END $$;
 
 -- Locks what limits the orders of a batch, each kind sorted and in a statement of its own; returns the recipients whose
 -- counters are locked. Those are the recipients that may take a free slot, and those whose wallet has a ceiling and may
--- get the money: paid recipients, and popular ones whose slots have gone and who have no ceiling, are only read, and
--- nobody waits for them. A request has one payer, whoever comes first.
-CREATE OR REPLACE FUNCTION lock_order_parties(p_senders uuid[], p_recipients text[], p_targets uuid[],
-    p_now timestamptz) RETURNS uuid[] LANGUAGE plpgsql AS $$
+-- get the money: paid recipients of what a bank takes, and popular ones whose slots have gone and who have no ceiling,
+-- are only read, and nobody waits for them. A request has one payer, whoever comes first.
+CREATE OR REPLACE FUNCTION lock_order_parties(p_senders uuid[], p_recipients text[], p_amounts bigint[],
+    p_targets uuid[], p_now timestamptz) RETURNS uuid[] LANGUAGE plpgsql AS $$
 DECLARE
     v_now constant timestamptz := coalesce(p_now, transfa_now());
+    v_below_minimum text[];                              -- who is paid too little for a bank
     v_locked uuid[];
 BEGIN
     PERFORM 1 FROM users u JOIN balances b ON b.account_id = u.wallet_id
     WHERE u.id = ANY (p_senders) ORDER BY b.account_id FOR NO KEY UPDATE OF b;
 
+    SELECT array_agg(x.recipient) INTO v_below_minimum
+    FROM unnest(p_recipients, p_amounts) AS x(recipient, amount), bank_minimum(v_now) m WHERE x.amount < m.amount;
     SELECT array_agg(x.user_id) INTO v_locked FROM (
         SELECT f.user_id FROM recipient_facts(v_now) f JOIN receiving_counters c ON c.user_id = f.user_id
         WHERE f.username COLLATE "C" = ANY (p_recipients)
-          AND (f.maximum_balance IS NOT NULL AND (f.external_refusal IS NOT NULL OR NOT f.plan_active)
+          AND (f.maximum_balance IS NOT NULL AND (f.external_refusal IS NOT NULL OR NOT f.plan_active
+                  OR f.username COLLATE "C" = ANY (v_below_minimum))
                OR f.external_refusal IS NULL AND NOT f.plan_active
                   AND slots_taken(c, month_of(lagos_day(v_now))) < free_slot_allowance())
         ORDER BY c.user_id FOR NO KEY UPDATE OF c
@@ -153,7 +157,8 @@ CREATE OR REPLACE FUNCTION order_refusal(f order_facts) RETURNS text LANGUAGE sq
         WHEN f.drop_expires_at <= f.now OR f.drop_expires_at > f.now + interval '31 days' THEN 'expiry_invalid'
         WHEN f.quote_expires_at <= f.now THEN 'quote_expired'
 
-        -- Does it keep to the limits, and is the money there?
+        -- Does a bank take so little, does it keep to the limits, and is the money there?
+        WHEN f.route = 'external' AND f.amount < f.bank_minimum THEN 'amount_below_minimum'
         WHEN f.amount > f.per_transfer THEN 'limit_per_transfer'
         WHEN f.amount > f.day_left THEN 'limit_per_day'
         WHEN f.amount > f.month_left THEN 'limit_per_month'
@@ -181,6 +186,7 @@ CREATE OR REPLACE FUNCTION order_route_reason(f order_facts) RETURNS text LANGUA
     SELECT CASE
         WHEN f.type <> 'p2p' THEN f.type
         WHEN f.external_refusal IS NOT NULL THEN f.external_refusal
+        WHEN f.amount < f.bank_minimum THEN 'below_minimum'
         WHEN f.plan_active THEN 'plan'
         WHEN f.recipient_locked AND f.slots_used < free_slot_allowance() THEN 'free_slot'
         ELSE 'no_slot' END
@@ -220,7 +226,7 @@ CREATE OR REPLACE FUNCTION order_facts(
         own.*,
         pr.id, pr.owner_id, pr.payer_id, pr.state, pr.amount, pr.multiple, pr.expires_at,
         coalesce(fe.fee, 0), coalesce(fe.duty, 0), coalesce(fi.fee, 0), coalesce(fi.duty, 0),
-        p_now, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::bigint
+        m.amount, p_now, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::bigint
     FROM (
         SELECT x.ord::integer, x.id, x.sender_id, x.recipient, x.amount, x.description, x.api_route, x.key, x.hash,
             x.nonce, x.device_id, x.created_event, x.rerouted_event, x.slot_event, x.correlation_id, x.traceparent,
@@ -257,6 +263,7 @@ CREATE OR REPLACE FUNCTION order_facts(
         WHERE x.id = q.target AND q.type = 'p2p' LIMIT 1) pr ON true
     LEFT JOIN LATERAL fee_for(q.type, 'external', q.amount, p_now) fe ON true
     LEFT JOIN LATERAL fee_for(q.type, 'internal', q.amount, p_now) fi ON true
+    LEFT JOIN LATERAL bank_minimum(p_now) m ON true
     ORDER BY q.ord
 $$;
 
@@ -462,10 +469,12 @@ LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     way AS (
         SELECT m.at, CASE
             WHEN f.external_refusal IS NOT NULL THEN f.external_refusal
+            WHEN p_amount < n.amount THEN 'below_minimum'
             WHEN f.plan_active THEN 'plan'
             WHEN slots_taken(c, month_of(lagos_day(m.at))) < free_slot_allowance() THEN 'free_slot'
             ELSE 'no_slot' END AS reason
         FROM moment m CROSS JOIN LATERAL recipient_facts(m.at) f JOIN receiving_counters c ON c.user_id = f.user_id
+        LEFT JOIN LATERAL bank_minimum(m.at) n ON true
         WHERE f.username COLLATE "C" = p_recipient AND f.user_id <> p_sender
     )
     SELECT route_of(w.reason), w.reason, coalesce(x.fee, 0), coalesce(x.duty, 0)

@@ -38,6 +38,7 @@ extension OrderRefusal: APIErrorConvertible {
     private var source: APIError.Source? {
         switch self {
         case .keyReused: .header("Idempotency-Key")
+        case .amountBelowMinimum: .pointer("/amount")
         case .recipientUnknown: .pointer("/recipient_username")
         case .requestUnknown: .pointer("/payment_request_id")
         case .beneficiaryUnknown: .pointer("/beneficiary_id")
@@ -71,6 +72,7 @@ extension OrderRefusal: APIErrorConvertible {
         case .beneficiaryNotInPlan: "On the free plan money goes to your default bank account only."
         case .expiryInvalid: "The expiry must be in the future, at most 31 days away."
         case .quoteExpired: "This quote has expired. Ask for another one."
+        case .amountBelowMinimum: "The amount is less than what can be sent to a bank."
         case .limitPerTransfer: "The amount is above your limit for one transfer."
         case .limitPerDay: "The amount is above what is left of your daily limit."
         case .limitPerMonth: "The amount is above what is left of your monthly limit."

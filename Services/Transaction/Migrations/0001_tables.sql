@@ -343,6 +343,13 @@ CREATE TABLE beneficiary_caps (
 );
 INSERT INTO beneficiary_caps VALUES ('-infinity', 2000000, '24 hours');
 
+-- The least that the provider takes to a bank. What is less is paid into the recipient's wallet.
+CREATE TABLE bank_minimums (
+    valid_from      timestamptz PRIMARY KEY,
+    amount          bigint NOT NULL CHECK (amount > 0)
+);
+INSERT INTO bank_minimums VALUES ('-infinity', 100);
+
 -- The newest valid_from of a type and route is the version in force; in it the highest band not above the amount.
 -- Every version must begin with a band from zero.
 CREATE TABLE fee_schedule (
@@ -418,8 +425,8 @@ CREATE TYPE order_facts AS (
     -- The payment request that it pays.
     request_id uuid, request_owner uuid, request_payer uuid, request_state text, request_amount bigint,
     request_multiple boolean, request_expires_at timestamptz,
-    -- What each route costs.
-    external_fee bigint, external_duty bigint, internal_fee bigint, internal_duty bigint,
+    -- What each route costs, and the least that may leave for a bank.
+    external_fee bigint, external_duty bigint, internal_fee bigint, internal_duty bigint, bank_minimum bigint,
     -- What is decided.
     now timestamptz, code text, route text, route_reason text, fee bigint, duty bigint
 );
@@ -811,8 +818,8 @@ CREATE VIEW wallets WITH (security_invoker = true) AS
 -- Both roles read; the worker writes the read model and closes breaks; configuration belongs to the owner.
 GRANT SELECT ON ledger_accounts, balances, transfers, transfer_steps, holds, entries, wallets, provider_sessions,
     users, beneficiaries, devices, source_heartbeats, tier_limits, user_limits, device_caps, beneficiary_caps,
-    fee_schedule, spending_counters, receiving_counters, money_drops, drop_slots, payment_requests, request_images,
-    disputes, bank_health
+    bank_minimums, fee_schedule, spending_counters, receiving_counters, money_drops, drop_slots, payment_requests,
+    request_images, disputes, bank_health
     TO ${handler}, ${worker};
 GRANT SELECT ON approval_nonces, refused_orders, inbound_payments, transfer_absences, breaks, blocks,
     subscription_charges, suspense_releases, transfer_proposals, provider_answers, risk_alerts, reconciled_accounts,

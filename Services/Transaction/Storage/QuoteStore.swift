@@ -30,12 +30,19 @@ struct QuoteStore: Sendable {
     }
 
     /// Of an order whose route is given by its kind.
+    ///
+    /// - Throws: `OrderRefusal.amountBelowMinimum`.
     func fees(of kind: Order.Kind, route: String, amount: Int64) async throws -> Quote {
         let row = try await self.client.query(
-            "SELECT fee, duty FROM fee_for(\(kind.rawValue), \(route), \(amount), transfa_now())"
+            """
+            SELECT coalesce(f.fee, 0), coalesce(f.duty, 0), \(amount) < m.amount
+            FROM (SELECT transfa_now() AS at) n CROSS JOIN LATERAL bank_minimum(n.at) m
+            LEFT JOIN LATERAL fee_for(\(kind.rawValue), \(route), \(amount), n.at) f ON true
+            """
         ).first
-        guard let row else { return Quote(route: route, fee: 0, duty: 0) }
-        let (fee, duty) = try row.decode(Int64.self, Int64.self)
+        guard let row else { throw LedgerContradiction() }
+        let (fee, duty, isBelowMinimum) = try row.decode(Int64.self, Int64.self, Bool.self)
+        if route == "external", isBelowMinimum { throw OrderRefusal.amountBelowMinimum }
         return Quote(route: route, fee: fee, duty: duty)
     }
 }

@@ -56,15 +56,18 @@ struct TransactionWorld: ServiceWorld {
 
     /// How a payment of Ada's is answered.
     func orders(_ username: String, _ amount: Int64, key: String? = nil) async throws -> OrderAnswer {
+        let draft = try PaymentDraft(recipient: username, amount: amount, description: nil)
+        return try await self.places(.payment(draft, request: nil), of: self.ada, key: key)
+    }
+
+    /// How an order is answered.
+    func places(_ order: Order, of sender: UserID, key: String? = nil) async throws -> OrderAnswer {
         let order = PendingOrder(
             transaction: self.ids.next(),
-            sender: self.ada,
-            order: .payment(
-                try PaymentDraft(recipient: username, amount: amount, description: nil),
-                request: nil
-            ),
+            sender: sender,
+            order: order,
             sealedText: nil,
-            route: "POST /transactions/p2p",
+            route: "POST /transactions/\(order.type.rawValue)",
             key: key ?? self.ids.next().lowercased,
             requestHash: Array(repeating: 1, count: 32),
             nonce: self.ids.next(),
