@@ -12,10 +12,11 @@ LANGUAGE plpgsql STABLE AS $$
 DECLARE
     r record;
 BEGIN
-    SELECT f.*, b.posted + c.incoming AS total INTO r
+    SELECT f.*, bc.most - bc.used AS room INTO r
     FROM recipient_facts(p_now) f
     JOIN balances b ON b.account_id = f.wallet_id
     JOIN receiving_counters c ON c.user_id = f.user_id
+    LEFT JOIN LATERAL balance_cap(f.maximum_balance, b.posted, c.incoming) bc ON true
     WHERE f.user_id = p_user;
     RETURN CASE
         WHEN recovery_is_open() THEN 'recovering'
@@ -31,7 +32,7 @@ BEGIN
         WHEN d.state <> 'open' THEN 'drop_ended'
         WHEN d.password_hash IS DISTINCT FROM p_password_hash THEN 'password_wrong'
         WHEN r.provider_account IS NULL THEN 'claimant_not_ready'
-        WHEN d.amount_per_claim > r.maximum_balance - r.total THEN 'recipient_limit'
+        WHEN d.amount_per_claim > r.room THEN 'recipient_limit'
     END;
 END $$;
 
@@ -111,10 +112,10 @@ CREATE OR REPLACE FUNCTION drop_password(p_drop uuid, p_user uuid, p_now timesta
 RETURNS TABLE (password_hash text, wait_seconds integer)
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH moment AS MATERIALIZED (SELECT coalesce(p_now, transfa_now()) AS at)
-    SELECT d.password_hash, greatest(0, CASE WHEN f.failures >= 5
-        THEN ceil(extract(epoch FROM f.last_failed_at + interval '15 minutes' - m.at)) ELSE 0 END)::integer
+    SELECT d.password_hash,
+        CASE WHEN c.used >= c.most THEN ceil(extract(epoch FROM c.until - m.at)) ELSE 0 END::integer
     FROM money_drops d CROSS JOIN moment m
-    LEFT JOIN drop_password_failures f ON f.drop_id = d.id AND f.user_id = p_user
+    LEFT JOIN LATERAL password_cap(p_user, d.id, m.at) c ON true
     WHERE d.id = p_drop
 $$;
 
@@ -127,7 +128,7 @@ BEGIN
     INSERT INTO drop_password_failures AS f (drop_id, user_id, failures, last_failed_at)
     VALUES (p_drop, p_user, 1, v_now)
     ON CONFLICT (drop_id, user_id) DO UPDATE SET last_failed_at = v_now,
-        failures = CASE WHEN f.last_failed_at < v_now - interval '15 minutes' THEN 0 ELSE f.failures END + 1;
+        failures = coalesce((SELECT c.used FROM password_cap(p_user, p_drop, v_now) c), 0) + 1;
 END $$;
 
 -- Ends open drops whose rows are locked: what is open is closed and goes back.

@@ -214,15 +214,14 @@ CREATE OR REPLACE FUNCTION order_facts(
         date_trunc('milliseconds', (q.details->>'expires_at')::timestamptz),
         q.details->>'pool_account', q.details->>'link', q.details->>'password_hash',
         coalesce(k.request_hash, o.request_hash), k.code, o.id, (SELECT recovery_is_open()), an.nonce IS NOT NULL,
-        d.id, d.revoked_at IS NOT NULL, NULL::integer,
-        CASE WHEN d.activated_at > p_now - dc.lasting THEN dc.cap - d.first_day_total END,
+        d.id, d.revoked_at IS NOT NULL, NULL::integer, dc.most - dc.used,
         s.*,
         f.user_id, f.wallet_id, f.provider_account,
         f.unavailable OR EXISTS (SELECT 1 FROM blocks y
             WHERE y.user_id = f.user_id AND y.blocked_id = q.sender_id AND y.is_active),
         f.external_refusal, f.beneficiary_id, f.counterparty_id, f.plan_active, f.user_id = ANY (p_locked),
         greatest(c.month, month_of(lagos_day(p_now))),
-        slots_taken(c, month_of(lagos_day(p_now))), c.event_sequence, f.maximum_balance - rb.posted - c.incoming,
+        slots_taken(c, month_of(lagos_day(p_now))), c.event_sequence, bc.most - bc.used,
         own.*,
         pr.id, pr.owner_id, pr.payer_id, pr.state, pr.amount, pr.multiple, pr.expires_at,
         coalesce(fe.fee, 0), coalesce(fe.duty, 0), coalesce(fi.fee, 0), coalesce(fi.duty, 0),
@@ -247,8 +246,7 @@ CREATE OR REPLACE FUNCTION order_facts(
     ) q
     LEFT JOIN LATERAL sender_facts(q.sender_id, p_now) s ON true
     LEFT JOIN LATERAL device_to_cap(q.sender_id, q.device_id) d ON true
-    LEFT JOIN LATERAL (SELECT * FROM device_caps x
-        WHERE x.valid_from <= p_now ORDER BY x.valid_from DESC LIMIT 1) dc ON true
+    LEFT JOIN LATERAL device_cap(d.id, d.activated_at, d.first_day_total, p_now) dc ON true
     LEFT JOIN LATERAL (SELECT * FROM refused_orders x
         WHERE x.user_id = q.sender_id AND x.route = q.api_route AND x.key = q.key LIMIT 1) k ON true
     LEFT JOIN LATERAL (SELECT * FROM transfers x
@@ -258,6 +256,7 @@ CREATE OR REPLACE FUNCTION order_facts(
     LEFT JOIN recipient_facts(p_now) f ON f.username COLLATE "C" = q.recipient
     LEFT JOIN receiving_counters c ON c.user_id = f.user_id
     LEFT JOIN balances rb ON rb.account_id = f.wallet_id
+    LEFT JOIN LATERAL balance_cap(f.maximum_balance, rb.posted, c.incoming) bc ON true
     LEFT JOIN LATERAL own_account_facts(q.sender_id, q.target, q.type, p_now) own ON true
     LEFT JOIN LATERAL (SELECT * FROM payment_requests x
         WHERE x.id = q.target AND q.type = 'p2p' LIMIT 1) pr ON true
@@ -275,16 +274,10 @@ CREATE OR REPLACE FUNCTION sender_facts(p_user uuid, p_now timestamptz) RETURNS 
     SELECT s.id, s.wallet_id, s.provider_account, s.sending_allowed,
         s.status <> 'active' OR s.debits_blocked OR b.debits_blocked,
         b.posted - b.held,
-        least(coalesce(l.per_transfer, 0), ul.per_transfer),
-        least(coalesce(l.per_day, 0), ul.per_day) - CASE WHEN sp.day < lagos_day(p_now) THEN 0 ELSE sp.day_total END,
-        least(coalesce(l.per_month, 0), ul.per_month)
-            - CASE WHEN sp.month < month_of(lagos_day(p_now)) THEN 0 ELSE sp.month_total END,
-        greatest(sp.day, lagos_day(p_now)), greatest(sp.month, month_of(lagos_day(p_now)))
+        c.per_transfer, c.per_day - c.day_used, c.per_month - c.month_used, c.spent_day, c.spent_month
     FROM users s
     LEFT JOIN balances b ON b.account_id = s.wallet_id
-    LEFT JOIN spending_counters sp ON sp.user_id = s.id
-    LEFT JOIN user_limits ul ON ul.user_id = s.id
-    LEFT JOIN LATERAL limits_of(s.tier, p_now) l ON true
+    LEFT JOIN LATERAL sending_caps(s.id, s.tier, p_now) c ON true
     WHERE s.id = p_user LIMIT 1
 $$;
 
@@ -295,10 +288,9 @@ RETURNS TABLE (
 ) LANGUAGE sql STABLE AS $$
     SELECT x.id, x.verified AND x.deleted_at IS NULL AND x.counterparty_id IS NOT NULL, x.counterparty_id,
         NOT x.is_default AND NOT coalesce(u.active_until > p_now, false),
-        CASE WHEN x.added_at > p_now - c.lasting THEN c.cap - sent_to_new_accounts(p_user, p_now - c.lasting) END
+        c.most - c.used
     FROM beneficiaries x JOIN users u ON u.id = x.user_id
-    LEFT JOIN LATERAL (SELECT * FROM beneficiary_caps y
-        WHERE y.valid_from <= p_now ORDER BY y.valid_from DESC LIMIT 1) c ON true
+    LEFT JOIN LATERAL beneficiary_cap(p_user, x.id, x.added_at, p_now) c ON true
     WHERE p_type = 'self_transfer' AND x.id = p_account AND x.user_id = p_user
 $$;
 

@@ -25,8 +25,6 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off 
 DECLARE
     v_now timestamptz;
     v_payer uuid;
-    v_open bigint;
-    v_of_payer bigint;
 BEGIN
     PERFORM 1 FROM receiving_counters c WHERE c.user_id = p_owner FOR NO KEY UPDATE;
     v_now := coalesce(p_now, transfa_now());
@@ -42,9 +40,13 @@ BEGIN
         IF v_payer = p_owner THEN RETURN 'payer_self'; END IF;
     END IF;
     IF p_expires_at <= v_now OR p_expires_at > v_now + interval '92 days' THEN RETURN 'expiry_invalid'; END IF;
-    SELECT count(*), count(*) FILTER (WHERE q.payer_id = v_payer) INTO v_open, v_of_payer
-    FROM payment_requests q WHERE q.owner_id = p_owner AND q.state IN ('open', 'processing') AND q.expires_at > v_now;
-    IF v_open >= 200 OR v_of_payer >= 10 THEN RETURN 'too_many_requests_open'; END IF;
+    IF EXISTS (
+        SELECT 1 FROM (
+            SELECT * FROM open_cap(p_owner, v_now)
+            UNION ALL SELECT * FROM open_to_one_cap(p_owner, v_payer, v_now) WHERE v_payer IS NOT NULL
+        ) c WHERE c.used >= c.most) THEN
+        RETURN 'too_many_requests_open';
+    END IF;
 
     INSERT INTO payment_requests (id, owner_id, payer_id, amount, description, link, expires_at, created_at)
     VALUES (p_id, p_owner, v_payer, p_amount, p_description, p_link, date_trunc('milliseconds', p_expires_at), v_now);
@@ -153,9 +155,6 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz;
     v_payer uuid;
-    v_hour bigint;
-    v_day bigint;
-    v_declined bigint;
 BEGIN
     SELECT u.id INTO v_payer FROM users u WHERE u.username = p_payer;
     IF v_payer IS NULL THEN RETURN NULL; END IF;
@@ -164,13 +163,12 @@ BEGIN
     END IF;
     PERFORM 1 FROM receiving_counters c WHERE c.user_id = p_owner FOR NO KEY UPDATE;
     v_now := coalesce(p_now, transfa_now());
-    SELECT count(*) FILTER (WHERE q.created_at > v_now - interval '1 hour'),
-        count(*) FILTER (WHERE q.payer_id = v_payer),
-        count(*) FILTER (WHERE q.payer_id = v_payer AND q.state = 'declined')
-    INTO v_hour, v_day, v_declined
-    FROM payment_requests q
-    WHERE q.owner_id = p_owner AND q.payer_id IS NOT NULL AND q.created_at > v_now - interval '1 day';
-    RETURN CASE WHEN v_hour >= 60 OR v_day >= 20 OR v_declined >= 3 THEN 'asked_too_often' END;
+    RETURN (
+        SELECT c.code FROM (
+            SELECT * FROM asking_cap(p_owner, v_now)
+            UNION ALL SELECT * FROM asking_one_cap(p_owner, v_payer, v_now)
+            UNION ALL SELECT * FROM declined_cap(p_owner, v_payer, v_now)
+        ) c WHERE c.used >= c.most LIMIT 1);
 END $$;
 
 -- A user's requests before a position, newest first: those that name the user, or the user's own, perhaps only of

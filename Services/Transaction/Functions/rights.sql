@@ -23,13 +23,13 @@ REVOKE ALL ON FUNCTION
     FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION
-    announce_request_image, bank_ahead, claim_money_drop, create_payment_request, drop_password,
+    announce_request_image, bank_ahead, caps_of, claim_money_drop, create_payment_request, drop_password,
     end_money_drop, end_payment_request, find_recipient, last_entry_before, let_many_pay,
     note_wrong_drop_password, open_dispute, page_of_requests, place_orders, quote_payment,
     refer_payment_request, set_own_limits, show_request_image, stored_order
     FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION
-    announce_request_image, bank_ahead, claim_money_drop, create_payment_request, drop_password,
+    announce_request_image, bank_ahead, caps_of, claim_money_drop, create_payment_request, drop_password,
     end_money_drop, end_payment_request, find_recipient, last_entry_before, let_many_pay,
     note_wrong_drop_password, open_dispute, page_of_requests, place_orders, quote_payment,
     refer_payment_request, set_own_limits, show_request_image, stored_order

@@ -122,13 +122,14 @@ DECLARE
     v_duty bigint;
 BEGIN
     SELECT * INTO STRICT t FROM transfers x WHERE x.id = p_id;
-    SELECT r.*, b.posted + c.incoming AS total INTO f
+    SELECT r.*, bc.most - bc.used AS room INTO f
     FROM recipient_facts(p_now) r
     JOIN balances b ON b.account_id = r.wallet_id
     JOIN receiving_counters c ON c.user_id = r.user_id
+    LEFT JOIN LATERAL balance_cap(r.maximum_balance, b.posted, c.incoming) bc ON true
     WHERE r.user_id = t.recipient_id;
     IF f.provider_account IS NULL THEN RETURN 'recipient_not_ready'; END IF;
-    IF t.amount > f.maximum_balance - f.total THEN RETURN 'recipient_limit'; END IF;
+    IF t.amount > f.room THEN RETURN 'recipient_limit'; END IF;
 
     PERFORM release_slots(ARRAY[p_id], p_now);
     SELECT least(t.fee, coalesce(max(x.fee), 0)), least(t.duty, coalesce(max(x.duty), 0)) INTO v_fee, v_duty

@@ -343,6 +343,12 @@ CREATE TABLE beneficiary_caps (
 );
 INSERT INTO beneficiary_caps VALUES ('-infinity', 2000000, '24 hours');
 
+-- A cap as the functions of caps.sql say it, of a device, a bank account, a payer or a drop where it is of one.
+CREATE TYPE cap AS (
+    code text, unit text, most bigint, used bigint, until timestamptz, device_id uuid, beneficiary_id uuid,
+    payer_id uuid, drop_id uuid
+);
+
 -- The least that the provider takes to a bank. What is less is paid into the recipient's wallet.
 CREATE TABLE bank_minimums (
     valid_from      timestamptz PRIMARY KEY,
@@ -495,6 +501,7 @@ CREATE TABLE drop_password_failures (
     last_failed_at      timestamptz NOT NULL,
     PRIMARY KEY (drop_id, user_id)
 );
+CREATE INDEX drop_password_failures_user ON drop_password_failures (user_id);
 
 -- Payment requests ---------------------------------------------------------------------------------------------------
 --

@@ -45,6 +45,8 @@ public struct LimitsResource: Codable, Sendable, Hashable {
     public var sentToday: Int64
     /// Kobo, in Lagos.
     public var sentThisMonth: Int64
+    /// All that an order, a request or a claim can be refused for because there was enough of it.
+    public var caps: [LimitCap]
 
     /// Puts the values together.
     public init(
@@ -55,7 +57,8 @@ public struct LimitsResource: Codable, Sendable, Hashable {
         maximumBalance: Int64? = nil,
         own: OwnLimits,
         sentToday: Int64,
-        sentThisMonth: Int64
+        sentThisMonth: Int64,
+        caps: [LimitCap]
     ) {
         self.tier = tier
         self.perTransfer = perTransfer
@@ -65,6 +68,7 @@ public struct LimitsResource: Codable, Sendable, Hashable {
         self.own = own
         self.sentToday = sentToday
         self.sentThisMonth = sentThisMonth
+        self.caps = caps
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -76,5 +80,68 @@ public struct LimitsResource: Codable, Sendable, Hashable {
         case own
         case sentToday = "sent_today"
         case sentThisMonth = "sent_this_month"
+        case caps
+    }
+}
+
+/// Of what a person may do so much and no more: how much it is, and how much of it is left.
+public struct LimitCap: Codable, Sendable, Hashable {
+    /// The refusal's.
+    public var code: String
+    /// What is counted: `kobo`, `requests`, `declined_requests` or `passwords`.
+    public var unit: String
+    /// How much there may be.
+    public var limit: Int64
+    /// What counts towards it now.
+    public var used: Int64
+    /// What is not refused yet.
+    public var left: Int64
+    /// When it ends, or what was counted first counts no more; nil: time alone changes nothing.
+    public var until: String?
+    /// The device it is of; a cap of a device without one is that of a PIN that was reset.
+    public var deviceID: UUID?
+    /// The bank account it is of.
+    public var beneficiaryID: UUID?
+    /// Whom it is about.
+    public var payerUsername: String?
+    /// The drop it is of.
+    public var moneyDropID: UUID?
+
+    /// Puts the values together.
+    public init(
+        code: String,
+        unit: String,
+        limit: Int64,
+        used: Int64,
+        left: Int64,
+        until: String? = nil,
+        deviceID: UUID? = nil,
+        beneficiaryID: UUID? = nil,
+        payerUsername: String? = nil,
+        moneyDropID: UUID? = nil
+    ) {
+        self.code = code
+        self.unit = unit
+        self.limit = limit
+        self.used = used
+        self.left = left
+        self.until = until
+        self.deviceID = deviceID
+        self.beneficiaryID = beneficiaryID
+        self.payerUsername = payerUsername
+        self.moneyDropID = moneyDropID
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case code
+        case unit
+        case limit
+        case used
+        case left
+        case until
+        case deviceID = "device_id"
+        case beneficiaryID = "beneficiary_id"
+        case payerUsername = "payer_username"
+        case moneyDropID = "money_drop_id"
     }
 }
