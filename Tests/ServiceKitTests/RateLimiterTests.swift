@@ -125,7 +125,26 @@ struct RateLimiterTests {
                     let left = try await clients[0].send(RedisCommand("PTTL", .text(name))).number ?? -1
                     #expect((1...2000).contains(left))
                 }
-                try await eventually("the buckets to go") { try await clients[0].send(RedisCommand("DBSIZE")).number == 0 }
+                try await eventually("the buckets to go") {
+                    try await clients[0].send(RedisCommand("DBSIZE")).number == 0
+                }
+            }
+        }
+    }
+
+    @Test("a bucket that was filled while the clock of Redis was an hour ahead refuses nobody")
+    func clockAhead() async throws {
+        try await withTestRedis { url in
+            try await withClients(1, of: url) { clients in
+                let ada = newUser()
+                _ = try await limiter([.user: "2/60"], on: clients[0]).count([ada])
+                let names = try await clients[0].send(RedisCommand("KEYS", "*")).elements?.compactMap(\.text) ?? []
+                let name = try #require(names.first)
+                let seconds = try await clients[0].send(RedisCommand("TIME")).elements?.first?.number ?? 0
+                let ahead = RedisArgument.number((seconds + 3600) * 1_000_000)
+                _ = try await clients[0].send(RedisCommand("SET", .text(name), ahead, "EX", "3600"))
+                // Another process: it knows nothing by itself.
+                #expect(await passed(3, [ada], through: [try limiter([.user: "2/60"], on: clients[0])]) == 2)
             }
         }
     }
@@ -166,7 +185,7 @@ struct RateLimiterTests {
                 try await servers.control.pause(.redis)
                 let start = ContinuousClock.now
                 for _ in 0..<20 { #expect(await passed(11, [newUser()], through: [limiter]) == 10) }
-                let pauses = Int(start.duration(to: .now) / SharedBuckets.pause)
+                let pauses = Int(start.duration(to: .now) / PatientRedis.rest)
                 try await servers.control.resume(.redis)
                 // Redis tells afterwards who asked it: those at once, and again after each pause.
                 let asked = try await eventually("Redis to say how often it was asked") {

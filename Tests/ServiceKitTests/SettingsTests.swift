@@ -102,15 +102,6 @@ struct SettingsTests {
         #expect(problem?.variable == "CLERK_AUTHORIZED_PARTIES")
     }
 
-    @Test("a URL that a client refuses is named by its variable")
-    func refusedByClient() throws {
-        let settings = try settings(complete.merging(["REDIS_URL": "rediss://h:1/0"]) { $1 })
-        let problem = #expect(throws: ConfigurationProblem.self) {
-            _ = try ServiceClients.redis(settings, .init(label: "test"))
-        }
-        #expect(problem?.variable == "REDIS_URL")
-    }
-
     @Test("every common setting is documented")
     func documentation() {
         for key in ServiceSettings.keys(for: .all) {
@@ -134,7 +125,7 @@ struct SettingsTests {
         let needs: ServiceSettings.Needs = [.database, .broker, .clerk]
         let alone = needs.union(.ownCounts)
         let redis = { (needs: ServiceSettings.Needs, variables: [String: String]) in
-            try ServiceSettings(service: "test", needs: needs, reader: SettingsReader(variables)).redisOrNone
+            try ServiceSettings(service: "test", needs: needs, reader: SettingsReader(variables)).redisOrNone?.url
         }
         #expect(try redis(needs, complete) == "redis://h:1/0")
         #expect(try redis(needs, complete.filter { $0.key != "REDIS_URL" }) == nil)

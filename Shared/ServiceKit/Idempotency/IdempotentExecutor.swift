@@ -7,11 +7,13 @@ public import Redis
 /// Lets a request take effect once however often it is sent.
 ///
 /// The truth is a row of `idempotency_keys`, written in the transaction of the effect: whatever crashes, either both
-/// are there or none. Redis only saves work: it holds a lease while the request runs and a copy of the answer.
+/// are there or none. Redis only saves work: it holds a lease while the request runs and a copy of the answer, which
+/// only the lease's holder writes.
 ///
 /// - Same key and request: the stored answer, with `Idempotency-Replayed: true`.
 /// - Same key, another request: 422 `idempotency_key_reused`.
-/// - Still running: 409 `idempotency_key_in_use`; without Redis the second waits for the first and replays.
+/// - Still running: the second waits, at first for the copy, then for the first's transaction, and replays; 409
+///   `idempotency_key_in_use` when that takes longer than a statement may.
 /// - Not stored, so that a repetition runs again: 400, 401, 403, 409, 429 and 5xx.
 public struct IdempotentExecutor: Sendable {
     private let postgres: PostgresClient
@@ -73,12 +75,10 @@ public struct IdempotentExecutor: Sendable {
         requestID: String?,
         _ attempt: (IdempotentWork) async throws -> IdempotentOutcome
     ) async throws -> APIResponse {
-        var token: String?
-        switch await self.lease?.take(scope) ?? .unknown {
-        case .answered(let answer): return try answer.replay(for: scope)
-        case .running: return try await self.answerOfRunning(scope)
-        case .mine(let own): token = own
-        case .unknown: break
+        let token: String?
+        switch try await self.begin(scope) {
+        case .copy(let answer): return try answer.replay(for: scope)
+        case .ours(let lease): token = lease
         }
         do {
             let outcome = try await self.outcome(scope, requestID: requestID, attempt)
@@ -89,25 +89,38 @@ public struct IdempotentExecutor: Sendable {
             }
             return response
         } catch {
-            await self.lease?.release(scope, token: token)
+            await self.settle(scope, token: token, nil)
             throw error
         }
     }
 
-    private func settle(_ scope: IdempotencyScope, token: String?, _ stored: StoredAnswer?) async {
-        if let stored {
-            await self.lease?.finish(scope, token: token, answer: stored)
-        } else {
-            await self.lease?.release(scope, token: token)
+    /// How a request begins.
+    private enum Beginning {
+        case copy(StoredAnswer)
+        /// To be run, with the lease if Redis gave it.
+        case ours(String?)
+    }
+
+    private func begin(_ scope: IdempotencyScope) async throws -> Beginning {
+        guard let lease = self.lease else { return .ours(nil) }
+        var machine = IdempotencyMachine()
+        while true {
+            switch machine.next(await lease.take(scope)) {
+            case .replay(let answer): return .copy(answer)
+            case .run(let token): return .ours(token)
+            case .wait(let pause): try await Task.sleep(for: pause)
+            }
         }
     }
 
-    /// Somebody holds the lease: either it has answered meanwhile, or the client must come back.
-    private func answerOfRunning(_ scope: IdempotencyScope) async throws -> APIResponse {
-        if let answer = try await self.storedAnswer(for: scope) {
-            return answer
+    /// Whoever holds no lease, because Redis was away or somebody else has it, leaves nothing there.
+    private func settle(_ scope: IdempotencyScope, token: String?, _ stored: StoredAnswer?) async {
+        guard let lease = self.lease, let token else { return }
+        if let stored {
+            await lease.keep(stored, for: scope, token: token)
+        } else {
+            await lease.release(scope, token: token)
         }
-        throw Self.inUse
     }
 
     static let inUse = APIError(

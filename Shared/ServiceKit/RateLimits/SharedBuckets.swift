@@ -1,23 +1,17 @@
 import Cryptography
-import EventLoops
-import Primitives
 import Redis
 
 /// The buckets that all processes of a service share: in Redis, one script and one round trip per request.
 ///
 /// Redis decides nothing that must be right. Whenever it is away or slow the answer is nil, and the process counts by
-/// itself; it is asked again a second later.
+/// itself; it is asked again after `PatientRedis.rest`.
 final class SharedBuckets: Sendable {
     /// The longest that a request waits for Redis.
     static let defaultPatience = Duration.milliseconds(10)
-    /// For so long nobody asks after a failure, so that a slow Redis delays few requests.
-    static let pause = Duration.seconds(1)
 
-    private let redis: RedisClient
+    private let redis: PatientRedis
     private let secret: SymmetricKey
     private let service: String
-    private let patience: Duration
-    private let askAgain = Locked(ContinuousClock.now)
 
     init(
         _ redis: RedisClient,
@@ -25,8 +19,7 @@ final class SharedBuckets: Sendable {
         service: String,
         patience: Duration = SharedBuckets.defaultPatience
     ) {
-        self.patience = patience
-        self.redis = redis
+        self.redis = PatientRedis(redis, patience: patience)
         self.secret = secret
         self.service = service
     }
@@ -36,43 +29,28 @@ final class SharedBuckets: Sendable {
     /// - Returns: By bucket whether it had room, and in how many nanoseconds it will be empty; nil when Redis does not
     ///   say.
     func add(to buckets: [(key: RateKey, limit: RateLimit)]) async -> [(hasRoom: Bool, emptyIn: Int64)]? {
-        let now = ContinuousClock.now
-        guard self.askAgain.withLock({ $0 <= now }) else { return nil }
         let names = buckets.map { $0.key.name(self.secret, service: self.service) }
         let numbers = buckets.flatMap { [RedisArgument.number($0.limit.interval), .number($0.limit.window)] }
-        do {
-            let reply = try await self.run(names, numbers)
-            guard let parts = reply.elements, parts.count == 2 * buckets.count else { return nil }
-            return buckets.indices.map { index in
-                (hasRoom: parts[2 * index].number == 1, emptyIn: parts[2 * index + 1].number ?? 0)
-            }
-        } catch {
-            self.askAgain.withLock { $0 = now.advanced(by: Self.pause) }
-            return nil
+        let reply = await self.redis.run(Self.script, keys: names, numbers)
+        guard let parts = reply?.elements, parts.count == 2 * buckets.count else { return nil }
+        return buckets.indices.map { index in
+            (hasRoom: parts[2 * index].number == 1, emptyIn: parts[2 * index + 1].number ?? 0)
         }
     }
-
-    private func run(_ keys: [String], _ numbers: [RedisArgument]) async throws(RedisError) -> RedisValue {
-        do {
-            return try await self.redis.send(.evalsha(Self.scriptHash, keys: keys, numbers), timeout: self.patience)
-        } catch  where error.reply == "NOSCRIPT" {
-            // A Redis that was restarted or emptied: it learns the script with this call.
-            return try await self.redis.send(.eval(Self.script, keys: keys, numbers), timeout: self.patience)
-        }
-    }
-
-    private static let scriptHash = Hex.encode(Array(Insecure.SHA1.hash(data: Array(script.utf8))))
 
     /// The same algorithm as `RateBucket`, by the clock of Redis, which all processes share.
     ///
-    /// A bucket holds the microsecond at which it will be empty, and goes away by itself at that time.
-    private static let script = """
+    /// A bucket holds the microsecond at which it will be empty, and goes away by itself at that time. One that holds
+    /// more than fits was filled by another clock, and counts as empty.
+    private static let script = RedisScript(
+        """
         local time = redis.call('TIME')
         local now = time[1] * 1000000 + time[2]
         local reply, ends, fits = {}, {}, true
         for i = 1, #KEYS do
             local interval, window = ARGV[2 * i - 1] / 1000, ARGV[2 * i] / 1000
             local current = math.max(tonumber(redis.call('GET', KEYS[i]) or now), now)
+            if current - now > window then current = now end
             ends[i] = current + interval
             local room = ends[i] - now <= window
             fits = fits and room
@@ -88,4 +66,5 @@ final class SharedBuckets: Sendable {
         end
         return reply
         """
+    )
 }
