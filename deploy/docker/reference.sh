@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/python"
 # The files alone: no code of the package runs, and nothing that it needs is there.
-"$work/python/bin/pip" install --quiet --disable-pip-version-check --retries 1 --timeout 10 \
+"$work/python/bin/pip" install --quiet --disable-pip-version-check --retries "${REFERENCE_RETRIES:-1}" --timeout 10 \
     --no-deps --no-compile --only-binary :all: --require-hashes --target "$work/package" --requirement "$list"
 files=$work/package/drf_spectacular_sidecar/static/drf_spectacular_sidecar/swagger-ui-dist
 rm -rf "$folder" "$folder.list"

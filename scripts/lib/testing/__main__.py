@@ -103,8 +103,9 @@ class Run:
             "build (debug, with coverage)": ["swift", "build", "--build-tests", "--enable-code-coverage"],
             "Postgres, Redis and RabbitMQ": [ROOT / "scripts/servers", "start", "--volatile", WORK / "servers"],
             "python packages": [ROOT / "scripts/python", WORK / "venv"],
-            "reference of the API": [ROOT / "deploy/docker/reference.sh", ROOT / "deploy/docker/reference-versions.txt",
-                                     WORK / "reference"],
+            # Somebody who waits for a page gives up sooner.
+            "reference of the API": ["env", "REFERENCE_RETRIES=5", ROOT / "deploy/docker/reference.sh",
+                                     ROOT / "deploy/docker/reference-versions.txt", WORK / "reference"],
         })
         self.environment |= server_settings()
         self.environment["TRANSFA_TEST_PYTHON"] = str(WORK / "venv/bin/python3")
