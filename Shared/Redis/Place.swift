@@ -13,7 +13,9 @@ struct SocketAddress: Sendable, Equatable {
     let family: CInt
     let bytes: [UInt8]
 
-    /// All addresses of a name. Blocks, for as long as the resolver is patient.
+    /// All addresses of a name.
+    ///
+    /// Blocks, for as long as the resolver is patient.
     ///
     /// - Throws: `RedisError` with `lost`, in the resolver's words.
     static func all(of name: String, port: UInt16) throws(RedisError) -> [SocketAddress] {

@@ -82,7 +82,9 @@ public struct RedisConfiguration: Sendable {
     /// - Throws: `RedisError` with `misconfigured`; the message never quotes the URL.
     public init(url: String) throws(RedisError) {
         guard let colon = url.range(of: "://"), let scheme = Self.schemes[url[..<colon.lowerBound].lowercased()] else {
-            throw Self.wrong("the Redis URL does not begin with redis://, rediss://, redis+sentinel:// or rediss+sentinel://")
+            throw Self.wrong(
+                "the Redis URL does not begin with redis://, rediss://, redis+sentinel:// or rediss+sentinel://"
+            )
         }
         let rest = url[colon.upperBound...]
         guard !rest.contains(where: { $0 == "?" || $0 == "#" }) else {
@@ -104,7 +106,9 @@ public struct RedisConfiguration: Sendable {
             path.removeFirst()
             self.discovery = .sentinels(servers, master: master)
         } else {
-            guard servers.count == 1 else { throw Self.wrong("the Redis URL names several hosts, which Sentinels are alone") }
+            guard servers.count == 1 else {
+                throw Self.wrong("the Redis URL names several hosts, which Sentinels are alone")
+            }
             self.discovery = .server(servers[0])
         }
         guard path.count <= 1, let database = path.isEmpty ? 0 : Int(path[0]), (0..<65_536).contains(database) else {
@@ -136,7 +140,9 @@ public struct RedisConfiguration: Sendable {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
             String($0).removingPercentEncoding
         }
-        guard parts.allSatisfy({ $0 != nil }) else { throw Self.wrong("user or password of the Redis URL are malformed") }
+        guard parts.allSatisfy({ $0 != nil }) else {
+            throw Self.wrong("user or password of the Redis URL are malformed")
+        }
         let user = parts[0].flatMap { $0.isEmpty ? nil : $0 }
         let password = parts.count > 1 ? parts[1].flatMap { $0.isEmpty ? nil : $0 } : nil
         guard user == nil || password != nil else {
@@ -171,5 +177,7 @@ extension RedisConfiguration: CustomStringConvertible, CustomReflectable {
 
 extension RedisConfiguration.Server: CustomStringConvertible {
     /// Host and port.
-    public var description: String { self.host.contains(":") ? "[\(self.host)]:\(self.port)" : "\(self.host):\(self.port)" }
+    public var description: String {
+        self.host.contains(":") ? "[\(self.host)]:\(self.port)" : "\(self.host):\(self.port)"
+    }
 }

@@ -78,7 +78,9 @@ extension RedisDriver {
         return await withCheckedContinuation { continuation in
             self.found = continuation
             let timer = self.loop.schedule(after: ContinuousClock.now.duration(to: deadline)) { [unowned self] in
-                self.assumeIsolated { $0.foundOut(.failure(RedisError(.unavailable, "finding the server took too long"))) }
+                self.assumeIsolated {
+                    $0.foundOut(.failure(RedisError(.unavailable, "finding the server took too long")))
+                }
             }
             self.connectTimer = timer
             SideThread.start(name: "redis-find") { [loop = self.loop] in

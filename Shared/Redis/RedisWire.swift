@@ -1,7 +1,9 @@
 import EventLoops
 import Glibc
 
-/// One connection to a server: bytes go out, replies come in, with TLS or without. Belongs to one thread.
+/// One connection to a server: bytes go out, replies come in, with TLS or without.
+///
+/// Belongs to one thread.
 final class RedisWire {
     let descriptor: CInt
     private let tls: TLSSession?

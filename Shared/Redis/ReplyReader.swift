@@ -1,11 +1,13 @@
 import CHiredis
 
-/// Makes replies of the bytes that come, by hiredis' reader. Belongs to one thread.
+/// Makes replies of the bytes that come, by hiredis' reader.
+///
+/// Belongs to one thread.
 final class ReplyReader {
     private let reader: UnsafeMutablePointer<redisReader>
 
     init() {
-        guard let reader = redisReaderCreate() else { fatalError("no memory for a reader of Redis' replies") }
+        guard let reader = redisReaderCreate() else { preconditionFailure("no memory for a reader of Redis' replies") }
         self.reader = reader
     }
 

@@ -44,7 +44,9 @@ final class TLSContext: @unchecked Sendable {
     }
 }
 
-/// TLS on one connected socket that does not block. Belongs to one thread.
+/// TLS on one connected socket that does not block.
+///
+/// Belongs to one thread.
 final class TLSSession {
     /// How far a call came.
     enum Progress: Equatable {
@@ -64,6 +66,8 @@ final class TLSSession {
         self.session = session
         SSL_set_fd(session, descriptor)
         SSL_set_connect_state(session)
+        // A star stands for a whole label (RFC 6125, 6.4.3).
+        SSL_set_hostflags(session, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
         // A name may be an address, which certificates hold in another place and which is not asked for (RFC 6066, 3).
         let isAddress = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), name) == 1
         guard isAddress || (SSL_set1_host(session, name) == 1 && transfa_tls_ask_for(session, name) == 1) else {
@@ -96,7 +100,8 @@ final class TLSSession {
         case SSL_ERROR_WANT_READ: return .waits(forWriting: false)
         case SSL_ERROR_WANT_WRITE: return .waits(forWriting: true)
         case SSL_ERROR_ZERO_RETURN: return .ended
-        case SSL_ERROR_SYSCALL: throw RedisError(.lost, errno == 0 ? "the server closed the connection" : Self.system(errno))
+        case SSL_ERROR_SYSCALL:
+            throw RedisError(.lost, errno == 0 ? "the server closed the connection" : Self.system(errno))
         default: throw RedisError(.lost, "TLS failed: \(self.reason)")
         }
     }

@@ -1,7 +1,9 @@
 import EventLoops
 import Glibc
 
-/// Finds the server that has the keys: by its name, or by what Sentinels say. Blocks; for a thread of its own.
+/// Finds the server that has the keys: by its name, or by what Sentinels say.
+///
+/// Blocks; for a thread of its own.
 struct Whereabouts: Sendable {
     let configuration: RedisConfiguration
     let tls: TLSContext?

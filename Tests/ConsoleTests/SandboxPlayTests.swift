@@ -30,7 +30,10 @@ struct SandboxPlayTests {
     @Test("only invented people are signed in, only account numbers get money, and only so much")
     func refusals() async throws {
         for subject in ["user_ada", "user_docs_", "user_docs_A", "user_docs_a/../b", ""] {
-            #expect(try await self.post("/docs/sandbox/tokens", #"{"subject":"\#(subject)"}"#) == .badRequest, "\(subject)")
+            #expect(
+                try await self.post("/docs/sandbox/tokens", #"{"subject":"\#(subject)"}"#) == .badRequest,
+                "\(subject)"
+            )
         }
         for (number, amount) in [("900000000", 1), ("../../reset", 1), ("9000000001", 0), ("9000000001", 100_000_001)] {
             let body = #"{"account_number":"\#(number)","amount":\#(amount)}"#

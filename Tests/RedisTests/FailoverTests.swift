@@ -61,6 +61,26 @@ struct FailoverTests {
         }
     }
 
+    @Test("when Sentinel and server were both gone and are back, commands are taken again")
+    func allGone() async throws {
+        let redis = try OwnRedis()
+        try redis.start()
+        let sentinel = try OwnRedis.sentinel(of: redis)
+        try sentinel.start()
+        try await withClient(try adjusted("redis+sentinel://127.0.0.1:\(sentinel.port)/main")) { client async throws in
+            await sentinel.kill()
+            await redis.kill()
+            let error = await failure { () throws(RedisError) in while true { _ = try await client.send(["PING"]) } }
+            #expect(error?.code == .lost || error?.code == .unavailable)
+            // Some attempts fail meanwhile.
+            try await Task.sleep(for: .milliseconds(300))
+            try redis.start()
+            try sentinel.start()
+            try await expectConnected(client)
+            #expect(try await client.send(["PING"]) == .string("PONG"))
+        }
+    }
+
     @Test("a Sentinel that is behind leads to no replica, and a master of no known name is told")
     func behind() async throws {
         let (first, second) = (try OwnRedis(), try OwnRedis())

@@ -20,15 +20,15 @@ struct CapTests {
     func device() async throws {
         try await withTransaction { world in
             try await world.funds("ada-account", 10_000_000, "p-1")
-            let device = world.ids.next()
+            let (device, now) = (world.ids.next(), world.clock.now)
             let registered = DeviceRegistered(
                 userID: world.ada.uuid,
                 deviceID: device,
                 publicKey: Base64URL.encode([1, 2, 3]),
-                activatedAt: Timestamp.text(world.clock.now)
+                activatedAt: Timestamp.text(now)
             )
             try await world.hear(registered, about: device)
-            let ends = Timestamp.text(world.clock.now.addingTimeInterval(24 * 3600))
+            let ends = Timestamp.text(now.addingTimeInterval(24 * 3600))
             try await world.pays("bayo", 1_500_000)
             let cap = LimitCap(
                 code: "limit_new_device",
@@ -57,12 +57,14 @@ struct CapTests {
             let day = try #require(try await self.caps("limit_per_day", of: world.ada, in: world).first)
             #expect(day.limit == 5_000_000 && day.used == 700 && day.left == 4_999_300 && day.until != nil)
             let expiry = world.clock.now.addingTimeInterval(24 * 3600)
-            let asked = try await world.requests.client.query(
-                """
-                SELECT create_payment_request(\(world.ids.next()), \(world.ada.uuid), \("bayo"), \(Int64(100)),
-                    \(String?.none), \("https://x/r/1"), \(expiry), \(UUID?.none), \(String?.none))
-                """
-            ).first.map { try $0.decode(String.self) }
+            let asked = try await world.requests.transaction(as: world.ada, cause: Cause()) { transaction in
+                try await transaction.query(
+                    """
+                    SELECT create_payment_request(\(world.ids.next()), \(world.ada.uuid), \("bayo"), \(Int64(100)),
+                        \(String?.none), \("https://x/r/1"), \(expiry), \(UUID?.none), \(String?.none))
+                    """
+                ).first.map { try $0.decode(String.self) }
+            }
             #expect(asked == "created")
             let often = try await self.caps("asked_too_often", of: world.ada, in: world)
             #expect(often.map(\.left) == [59, 19] && often.map(\.payerUsername) == [nil, "bayo"])

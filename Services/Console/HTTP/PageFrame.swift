@@ -25,6 +25,7 @@ struct PageFrame: Sendable {
     ///   - page: The page's file.
     ///   - path: Where it is.
     ///   - withoutParts: The parts that are left out, by name: what lies between `<!-- name -->` and `<!-- /name -->`.
+    /// - Returns: What is sent.
     /// - Throws: `Malformed`.
     func around(
         _ page: StaticFiles.File,

@@ -45,7 +45,9 @@ public struct RedisSettings: Sendable {
     ///
     /// - Throws: `ConfigurationProblem`.
     init?(_ reader: SettingsReader, isNeeded: Bool) throws(ConfigurationProblem) {
-        guard let url = isNeeded ? try reader.text(Self.url) : try reader.optionalText(Self.optionalURL) else { return nil }
+        guard let url = isNeeded ? try reader.text(Self.url) : try reader.optionalText(Self.optionalURL) else {
+            return nil
+        }
         self.url = url
         var configuration = try Self.configuration(url)
         configuration.prefix = try reader.optionalText(Self.prefix) ?? ""

@@ -6,12 +6,20 @@ final class OwnCertificates: Sendable {
     let folder: URL
 
     init() async throws {
-        self.folder = FileManager.default.temporaryDirectory.appending(path: "transfa-tls-\(UUID().uuidString.lowercased())")
+        self.folder = FileManager.default.temporaryDirectory.appending(
+            path: "transfa-tls-\(UUID().uuidString.lowercased())"
+        )
         try FileManager.default.createDirectory(at: self.folder, withIntermediateDirectories: true)
-        try await self.openssl("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=authority")
-        for (name, alternative) in [("server", "IP:127.0.0.1"), ("stranger", "DNS:elsewhere.test"), ("client", "DNS:client.test")] {
+        try await self.openssl(
+            "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=authority"
+        )
+        for (name, alternative) in [
+            ("server", "IP:127.0.0.1"), ("stranger", "DNS:elsewhere.test"), ("client", "DNS:client.test"),
+        ] {
             try "subjectAltName=\(alternative)".write(
-                to: self.folder.appending(path: "\(name).ext"), atomically: true, encoding: .utf8
+                to: self.folder.appending(path: "\(name).ext"),
+                atomically: true,
+                encoding: .utf8
             )
             let request = "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=\(name)"
             try await self.openssl("\(request) -keyout \(self.file("\(name).key")) -out \(self.file("\(name).csr"))")

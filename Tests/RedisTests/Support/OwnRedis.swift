@@ -26,6 +26,7 @@ final class OwnRedis: Sendable {
     /// - Parameters:
     ///   - arguments: Put behind ours.
     ///   - byPort: More of them, which name the port.
+    /// - Throws: What making its folder throws.
     init(_ arguments: [String] = [], byPort: (UInt16) -> [String] = { _ in [] }) throws {
         self.port = try UInt16(freePort())
         self.arguments = arguments + byPort(self.port)

@@ -141,6 +141,8 @@ def service(name):
               "{{policy}}")),
         panel("Counted without Redis", "reqps",
               (f"sum(rate(rate_limit_counted_alone_total{{{own}}}[$__rate_interval]))", "")),
+        panel("Failed commands of Redis", "ops",
+              (f"sum by (kind) (rate(redis_errors_total{{{own}}}[$__rate_interval]))", "{{kind}}")),
         row("Calls to others"),
         panel("By host and result", "reqps",
               (f"sum by (host, result) (rate(http_client_request_duration_seconds_count{{{own}}}[$__rate_interval]))",
