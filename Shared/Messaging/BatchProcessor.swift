@@ -38,7 +38,10 @@ struct BatchProcessor: Sendable {
     /// Handles events in order.
     ///
     /// Returns when all of them are handled or parked; throws only on cancellation.
-    func process(_ events: [IncomingEvent]) async throws {
+    ///
+    /// - Returns: How many the inbox did not have.
+    @discardableResult
+    func process(_ events: [IncomingEvent]) async throws -> Int {
         var backoff = Backoff()
         var slowRuns = 0
         while !events.isEmpty {
@@ -58,11 +61,17 @@ struct BatchProcessor: Sendable {
                     let took = ContinuousClock.now - start
                     return try await self.park(event, reason: Self.code(of: error), after: took)
                 } else {
-                    for event in events { try await self.process([event]) }
-                    return
+                    return try await self.processEach(events)
                 }
             }
         }
+        return 0
+    }
+
+    private func processEach(_ events: [IncomingEvent]) async throws -> Int {
+        var new = 0
+        for event in events { new += try await self.process([event]) }
+        return new
     }
 
     /// Puts an event aside without running its handler.
@@ -71,8 +80,9 @@ struct BatchProcessor: Sendable {
     ///   - event: The event.
     ///   - reason: A code.
     ///   - duration: How long its handler ran before it failed; nil when it was not run.
+    /// - Returns: How many events were new: one, or none when the inbox has it.
     /// - Throws: `CancellationError`.
-    func park(_ event: IncomingEvent, reason: String, after duration: Duration? = nil) async throws {
+    func park(_ event: IncomingEvent, reason: String, after duration: Duration? = nil) async throws -> Int {
         self.logger.error(
             "event parked",
             metadata: [
@@ -82,15 +92,17 @@ struct BatchProcessor: Sendable {
         var backoff = Backoff()
         while true {
             do {
-                try await self.database.transaction(cause: event.cause) { transaction in
-                    guard try await transaction.query(Self.known([event])).isEmpty else { return }
+                let new = try await self.database.transaction(cause: event.cause) { transaction -> Int in
+                    guard try await transaction.query(Self.known([event])).isEmpty else { return 0 }
                     let remembered = try RememberedDays.times(try await transaction.query(RememberedDays.statement))
                     try await Self.insertParked(event, reason: reason, transaction)
                     try await Self.noteTry(of: event, duration, reason: reason, transaction)
                     let record = Record(event: event, outcome: .parked, microseconds: 0)
                     try await Self.insertRecords([record], remembered, transaction)
+                    return 1
                 }
-                return Self.count([Record(event: event, outcome: .parked, microseconds: 0)])
+                Self.count([Record(event: event, outcome: .parked, microseconds: 0)])
+                return new
             } catch {
                 try Task.checkCancellation()
                 self.logger.warning("parking repeated", metadata: ["error": "\(Self.code(of: error))"])
@@ -101,7 +113,7 @@ struct BatchProcessor: Sendable {
 
     // MARK: One attempt
 
-    private func attempt(_ events: [IncomingEvent]) async throws {
+    private func attempt(_ events: [IncomingEvent]) async throws -> Int {
         let (remembered, records) = try await self.database.client.withTransaction { sql in
             let pipeline = StatementPipeline(sql)
             let own = EventTransaction(pipeline, cause: Cause(), tools: self.database.tools)
@@ -137,6 +149,7 @@ struct BatchProcessor: Sendable {
         Self.count(records)
         CrashPoint.reach("after_commit_before_ack")
         self.database.wake()
+        return records.count
     }
 
     /// Runs the handler of an event, and measures it.

@@ -8,11 +8,14 @@ import Primitives
 /// Consumes one queue of a service.
 ///
 /// Bytes that are no event are rejected and go to the dead-letter queue. An event whose delivery has come back twice is
-/// run alone, so that one that ends the process is found; after three such runs it is parked unrun.
+/// run alone, so that one that ends the process is found; after three such runs it is parked unrun. An event that the
+/// memory knows is acknowledged without a transaction.
 struct EventConsumer: Sendable {
     let consumer: AMQPConsumer
     let processor: BatchProcessor
     let database: EventDatabase
+    /// Knows without the database what was committed before; without it the inbox alone does.
+    var recall: EventRecall?
     let logger: Logger
 
     private static let aloneFromDeliveryCount = 2
@@ -33,25 +36,32 @@ struct EventConsumer: Sendable {
         }
     }
 
-    private func settle(_ deliveries: [AMQPDelivery]) async -> BatchSettlement {
+    /// An event, and whether it is run alone if it is run.
+    private struct Arrival {
+        let event: IncomingEvent
+        let isAlone: Bool
+
+        var id: UUID { self.event.attributes.id }
+    }
+
+    /// Handles a batch, and says what becomes of its deliveries.
+    func settle(_ deliveries: [AMQPDelivery]) async -> BatchSettlement {
         var rejected: [Int] = []
-        var batch: [IncomingEvent] = []
-        do {
-            for (index, delivery) in deliveries.enumerated() {
-                guard let event = IncomingEvent(body: Data(delivery.body)) else {
-                    self.logger.error("not an event, rejected", metadata: ["routing_key": "\(delivery.routingKey)"])
-                    rejected.append(index)
-                    continue
-                }
-                guard delivery.deliveryCount >= Self.aloneFromDeliveryCount else {
-                    batch.append(event)
-                    continue
-                }
-                try await self.processor.process(batch)
-                batch.removeAll()
-                try await self.runAlone(event)
+        var arrivals: [Arrival] = []
+        for (index, delivery) in deliveries.enumerated() {
+            guard let event = IncomingEvent(body: Data(delivery.body)) else {
+                self.logger.error("not an event, rejected", metadata: ["routing_key": "\(delivery.routingKey)"])
+                rejected.append(index)
+                continue
             }
-            try await self.processor.process(batch)
+            arrivals.append(Arrival(event: event, isAlone: delivery.deliveryCount >= Self.aloneFromDeliveryCount))
+        }
+        do {
+            if let recall = self.recall {
+                try await self.handle(arrivals, recall)
+            } else {
+                _ = try await self.handle(arrivals)
+            }
             return BatchSettlement(acknowledged: deliveries.count, rejected: rejected)
         } catch {
             // Only a stop gets here: whatever was committed is in the inbox, the rest is delivered again.
@@ -59,17 +69,48 @@ struct EventConsumer: Sendable {
         }
     }
 
-    private func runAlone(_ event: IncomingEvent) async throws {
-        let id = event.attributes.id
-        guard let runs = try await self.countRun(of: id) else { return }
-        if runs > Self.loneRunsAllowed {
-            try await self.processor.park(event, reason: EventProblem.crashed.rawValue)
-        } else {
-            try await self.processor.process([event])
+    /// Handles what the memory does not know, and notes it.
+    private func handle(_ arrivals: [Arrival], _ recall: EventRecall) async throws {
+        let recollection = await recall.recollection(of: arrivals.map(\.id))
+        // However often it was delivered: what is committed did not end the process.
+        let unknown = arrivals.filter { !recollection.known.contains($0.id) }
+        let new = try await self.handle(unknown)
+        await recall.note(unknown.map(\.id), new: new, after: recollection)
+    }
+
+    /// Handles events in order; all of them are in the inbox afterwards, or wait parked.
+    ///
+    /// - Returns: How many were new.
+    private func handle(_ arrivals: [Arrival]) async throws -> Int {
+        var new = 0
+        var batch: [IncomingEvent] = []
+        for arrival in arrivals {
+            guard arrival.isAlone else {
+                batch.append(arrival.event)
+                continue
+            }
+            new += try await self.processor.process(batch)
+            batch.removeAll()
+            new += try await self.runAlone(arrival.event)
         }
+        new += try await self.processor.process(batch)
+        return new
+    }
+
+    /// How many events were new: one, or none.
+    private func runAlone(_ event: IncomingEvent) async throws -> Int {
+        let id = event.attributes.id
+        guard let runs = try await self.countRun(of: id) else { return 0 }
+        let new =
+            if runs > Self.loneRunsAllowed {
+                try await self.processor.park(event, reason: EventProblem.crashed.rawValue)
+            } else {
+                try await self.processor.process([event])
+            }
         try? await self.database.client.withTransaction { sql in
             _ = try await sql.execute("DELETE FROM lone_runs WHERE id = \(id)")
         }
+        return new
     }
 
     /// Commits that the event is about to be run; nil when the inbox has it already.

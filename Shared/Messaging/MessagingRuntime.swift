@@ -45,6 +45,7 @@ public struct MessagingRuntime: Service {
     private let plan: Plan
     private let retention: MessagingRetention
     private let management: (any BrokerManagement)?
+    private let recall: EventRecall?
     private let committed: WakeSignal
     private let logger: Logger
 
@@ -66,6 +67,8 @@ public struct MessagingRuntime: Service {
     ///   - retention: How long rows are kept.
     ///   - logger: The service's logger.
     ///   - spans: Hears of handlers, jobs and calls of the provider once they have ended.
+    ///   - memory: Knows which events were committed before; nil leaves all of them to the inbox.
+    ///   - epoch: Of the database of `work`, which the memory is asked in; nil when nobody else asks for it.
     ///   - plan: Handlers, jobs and schedules, made with the two databases.
     public init(
         service: ServiceName,
@@ -78,6 +81,8 @@ public struct MessagingRuntime: Service {
         retention: MessagingRetention = .init(),
         logger: Logger,
         spans: (any SpanSink)? = nil,
+        memory: (any EventMemory)? = nil,
+        epoch: DatabaseEpoch? = nil,
         plan: (_ requests: EventDatabase, _ work: EventDatabase) -> Plan
     ) {
         let tools = MessagingTools(clock: clock, ids: ids, spans: spans)
@@ -87,6 +92,7 @@ public struct MessagingRuntime: Service {
         self.service = service
         self.broker = broker
         self.management = management
+        self.recall = memory.map { EventRecall(memory: $0, epoch: epoch ?? DatabaseEpoch(work)) }
         self.retention = retention
         self.logger = logger
         var all = plan(self.requests, self.work)
@@ -192,6 +198,7 @@ public struct MessagingRuntime: Service {
             ),
             processor: BatchProcessor(handlers: self.plan.handlers, database: self.work, logger: self.logger),
             database: self.work,
+            recall: self.recall,
             logger: self.logger
         )
         var backoff = Backoff()

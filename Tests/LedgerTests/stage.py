@@ -90,16 +90,25 @@ def equal(got, want):
 
 
 def tell_stories(title):
-    stage, contracts, started = Stage(), Contracts(), time.monotonic()
+    stage, contracts = Stage(), Contracts()
+
+    def check():
+        broken = L.broken_invariants(stage.worker)
+        assert not broken, f"the books are broken: {broken[:3]}"
+        strange = contracts.broken(stage.owner)
+        assert not strange, f"events break their contract: {strange[:3]}"
+    tell_each(title, stage, check, ", books whole after each")
+
+
+def tell_each(title, stage, check=lambda: None, promise=""):
+    """Tells the stories that the command line names, or all; after each something is checked."""
+    started = time.monotonic()
     chosen = [(n, f) for n, f in STORIES if not sys.argv[1:] or any(w in n for w in sys.argv[1:])]
     for name, tell in chosen:
         try:
             tell(stage)
-            broken = L.broken_invariants(stage.worker)
-            assert not broken, f"the books are broken: {broken[:3]}"
-            strange = contracts.broken(stage.owner)
-            assert not strange, f"events break their contract: {strange[:3]}"
+            check()
         except Exception as wrong:
             sys.exit(f"FAILED: {name}: {type(wrong).__name__}: {str(wrong)[:600]}")
         print(f"ok  {name}", flush=True)
-    print(f"{title}: {len(chosen)} stories in {time.monotonic() - started:.1f} s, books whole after each")
+    print(f"{title}: {len(chosen)} stories in {time.monotonic() - started:.1f} s{promise}")

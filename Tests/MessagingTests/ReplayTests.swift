@@ -17,14 +17,15 @@ struct ReplayTests {
             let bodies = try (1...40).map { try envelope(user, Int64($0)) }
             let handlers = Till().handlers()
             try await kit.processor(handlers).process(bodies.prefix(10).compactMap { IncomingEvent(body: $0) })
-            async let live: Void = kit.processor(handlers).process(
+            async let live = kit.processor(handlers).process(
                 bodies.suffix(20).compactMap { IncomingEvent(body: $0) }
             )
             let answer = try await kit.replay(bodies, handlers, .run)
-            try await live
+            let new = try await live
             #expect(answer.results.count == 40)
             #expect(answer.results.prefix(10).allSatisfy { $0.outcome == .known })
             #expect(answer.results[10..<20].allSatisfy { $0.outcome == .applied })
+            #expect(answer.results.count { $0.outcome == .applied } + new == 30)
             #expect(try await kit.effects(of: user).sorted() == Array(1...40))
             let before = try await kit.database.checksums()
             let again = try await kit.replay(bodies, handlers, .run)

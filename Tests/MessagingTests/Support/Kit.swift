@@ -180,18 +180,42 @@ struct Kit: Sendable {
         }
     }
 
+    /// A consumer of transaction's queue; without a broker it handles what it is given, and is not run.
+    func consumer(
+        _ handlers: EventHandlers,
+        of broker: AMQPConfiguration? = nil,
+        recall: EventRecall? = nil,
+        on database: EventDatabase? = nil
+    ) throws -> EventConsumer {
+        let database = database ?? self.events
+        let nowhere = try AMQPConfiguration(url: "amqp://nobody:nothing@127.0.0.1:1/%2F")
+        return EventConsumer(
+            consumer: AMQPConsumer(
+                configuration: broker ?? nowhere,
+                queue: Broker.queue,
+                prefetch: 200,
+                logger: quiet
+            ),
+            processor: BatchProcessor(handlers: handlers, database: database, logger: quiet),
+            database: database,
+            recall: recall,
+            logger: quiet
+        )
+    }
+
+    /// The database for who must not need it: a transaction waits for a connection that nobody makes.
+    func unconnected() throws -> EventDatabase {
+        EventDatabase(client: try Self.client(self.database), tools: self.events.tools, committed: self.committed)
+    }
+
     /// Runs a consumer of transaction's queue while `body` runs, and ends it in the middle of whatever it does then.
     func withConsumer(
         _ broker: AMQPConfiguration,
         _ handlers: EventHandlers,
+        recall: EventRecall? = nil,
         _ body: () async throws -> Void
     ) async throws {
-        let consumer = EventConsumer(
-            consumer: AMQPConsumer(configuration: broker, queue: Broker.queue, prefetch: 200, logger: quiet),
-            processor: self.processor(handlers),
-            database: self.events,
-            logger: quiet
-        )
+        let consumer = try self.consumer(handlers, of: broker, recall: recall)
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { _ = try? await consumer.run() }
             try await body()
