@@ -241,7 +241,7 @@ let tests: [Target] = [
             nioCore, nioHTTP1, nioPosix, httpTypes, logging, lifecycle,
         ]
     ),
-    serviceTest("Auth", ["Cryptography"]),
+    serviceTest("Auth", ["Cryptography", "OutgoingHTTP", "Redis", hummingbird]),
     serviceTest("Customer", ["AnchorClient", "EventLoops", "ImageFiles", "ObjectStorage", httpTypes]),
     serviceTest("Account", ["AnchorClient"]),
     serviceTest("Transaction", ["AnchorClient", "Documents", "EventLoops", "ObjectStorage", httpTypes]),

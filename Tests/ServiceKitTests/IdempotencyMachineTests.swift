@@ -5,12 +5,13 @@ import Testing
 @Suite("what a request under a key does next")
 struct IdempotencyMachineTests {
     private static let answer = StoredAnswer(requestHash: [1], status: 201, body: "{}")
+    private static let hold = IdempotencyLease.Hold(names: IdempotencyLease.Names(lease: "l", copy: "c"), token: "a")
 
     @Test("a copy is given, a lease is used, and without Redis nobody waits")
     func first() {
         for (finding, step) in [
-            (IdempotencyLease.Finding.answered(Self.answer), IdempotencyMachine.Step.replay(Self.answer)),
-            (.mine(token: "a"), .run(holding: "a")), (.unknown, .run(holding: nil)),
+            (IdempotencyLease.Finding.answered(Self.answer), IdempotencyMachine.Step.replay(Self.answer, .repeatRedis)),
+            (.mine(Self.hold), .run(holding: Self.hold)), (.unknown, .run(holding: nil)),
         ] {
             var machine = IdempotencyMachine()
             #expect(machine.next(finding) == step)
@@ -33,8 +34,8 @@ struct IdempotencyMachineTests {
     @Test("what comes while somebody waits ends the wait", arguments: 1...10)
     func interrupted(after looks: Int) {
         for (finding, step) in [
-            (IdempotencyLease.Finding.answered(Self.answer), IdempotencyMachine.Step.replay(Self.answer)),
-            (.mine(token: "a"), .run(holding: "a")), (.unknown, .run(holding: nil)),
+            (IdempotencyLease.Finding.answered(Self.answer), IdempotencyMachine.Step.replay(Self.answer, .waited)),
+            (.mine(Self.hold), .run(holding: Self.hold)), (.unknown, .run(holding: nil)),
         ] {
             var machine = IdempotencyMachine()
             for _ in 0..<looks { _ = machine.next(.running) }

@@ -74,6 +74,14 @@ struct InternalServerTests {
         }
     }
 
+    @Test("the status says what came twice by place and outcome, in the order of the names")
+    func answered() {
+        let totals = ["requests": ["waited": 1, "first": 12, "repeat_redis": 3], "events": ["first": 4]]
+        let text = OperationsRoutes.text(of: totals)
+        #expect(text == #"{"events":{"first":4},"requests":{"first":12,"repeat_redis":3,"waited":1}}"#)
+        #expect(OperationsRoutes.text(of: [:]) == "{}")
+    }
+
     @Test("draining is not ready")
     func draining() async {
         let readiness = Readiness()

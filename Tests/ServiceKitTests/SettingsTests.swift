@@ -1,4 +1,6 @@
+import Foundation
 import Logging
+import Primitives
 import Testing
 
 @testable import ServiceKit
@@ -120,20 +122,39 @@ struct SettingsTests {
         #expect(!names.contains("AUTH_INTERNAL_URL"))
     }
 
-    @Test("a service with users counts requests in Redis if there is one, unless it wants to count alone")
-    func optionalRedis() throws {
-        let needs: ServiceSettings.Needs = [.database, .broker, .clerk]
-        let alone = needs.union(.ownCounts)
-        let redis = { (needs: ServiceSettings.Needs, variables: [String: String]) in
-            try ServiceSettings(service: "test", needs: needs, reader: SettingsReader(variables)).redisOrNone?.url
+    @Test("a service with Redis counts requests there, unless it wants to count alone")
+    func counts() throws {
+        let settings = { (needs: ServiceSettings.Needs) in
+            try ServiceSettings(service: "test", needs: needs, reader: SettingsReader(complete))
         }
-        #expect(try redis(needs, complete) == "redis://h:1/0")
-        #expect(try redis(needs, complete.filter { $0.key != "REDIS_URL" }) == nil)
-        #expect(try redis(alone, complete) == nil)
-        #expect(try !ServiceSettings(service: "test", needs: needs, reader: SettingsReader(complete)).has(.redis))
-        let key = try #require(ServiceSettings.keys(for: needs).first { $0.name == "REDIS_URL" })
-        #expect(key.documentation.contains("optional"))
-        #expect(!ServiceSettings.keys(for: alone).map(\.name).contains("REDIS_URL"))
+        let together = try settings([.redis, .clerk])
+        #expect(together.has(.redis) && together.countsTogether && together.redisURL == "redis://h:1/0")
+        let alone = try settings([.redis, .clerk, .ownCounts])
+        #expect(alone.has(.redis) && !alone.countsTogether && alone.redisURL == "redis://h:1/0")
+        let without = try settings([.database, .clerk])
+        #expect(!without.has(.redis) && !without.countsTogether)
+        for needs: ServiceSettings.Needs in [.redis, [.redis, .ownCounts]] {
+            let key = try #require(ServiceSettings.keys(for: needs).first { $0.name == "REDIS_URL" })
+            #expect(key.documentation.contains("required"))
+        }
+        #expect(!ServiceSettings.keys(for: [.database, .clerk]).map(\.name).contains("REDIS_URL"))
+    }
+
+    @Test("whoever counts alone asks Redis for no count, whoever counts together does")
+    func countedAlone() async throws {
+        // Nobody listens there, so that a question is seen by its failure.
+        let variables = complete.merging(["REDIS_URL": "redis://127.0.0.1:1/0"]) { $1 }
+        let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        for (needs, failures) in [([.redis], 1), ([.redis, .ownCounts], 0)] as [(ServiceSettings.Needs, Int)] {
+            let metrics = PrometheusRegistry()
+            let settings = try ServiceSettings(service: "test", needs: needs, reader: SettingsReader(variables))
+            let host = try ServiceHost(settings: settings, logger: quiet, metrics: metrics)
+            _ = try await host.limiter.count([RateKey(.user, user: UserID(UUID()))])
+            await host.close()
+            let text = metrics.text()
+            #expect(text.contains("rate_limit_counted_alone_total \(failures)"))
+            #expect(text.contains(#"redis_errors_total{kind="unavailable"} \#(failures)"#))
+        }
     }
 
     @Test("a configuration problem ends with 78, an unknown argument with 64, the version with 0")

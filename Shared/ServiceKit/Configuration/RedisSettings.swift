@@ -16,13 +16,6 @@ public struct RedisSettings: Sendable {
         secret: true,
         "Redis; redis+sentinel://[user:password@]host:26379,host:26379/master[/database] asks Sentinels where it is"
     )
-    static let optionalURL = SettingKey(
-        "REDIS_URL",
-        .url(Self.schemes),
-        optional: true,
-        secret: true,
-        "Redis, to count requests with the other processes of the service; without it each counts alone"
-    )
     static let prefix = SettingKey("REDIS_PREFIX", .text, optional: true, "what all keys in Redis begin with")
     static let authorities = SettingKey(
         "REDIS_CA_FILE",
@@ -41,15 +34,12 @@ public struct RedisSettings: Sendable {
     /// All but the URL.
     static let more = [Self.prefix, Self.authorities, Self.certificate, Self.key]
 
-    /// Reads them; nil when there is no URL and need not be.
+    /// Reads them.
     ///
     /// - Throws: `ConfigurationProblem`.
-    init?(_ reader: SettingsReader, isNeeded: Bool) throws(ConfigurationProblem) {
-        guard let url = isNeeded ? try reader.text(Self.url) : try reader.optionalText(Self.optionalURL) else {
-            return nil
-        }
-        self.url = url
-        var configuration = try Self.configuration(url)
+    init(_ reader: SettingsReader) throws(ConfigurationProblem) {
+        self.url = try reader.text(Self.url)
+        var configuration = try Self.configuration(self.url)
         configuration.prefix = try reader.optionalText(Self.prefix) ?? ""
         configuration.tlsFiles = RedisConfiguration.TLSFiles(
             authorities: try reader.optionalText(Self.authorities),
@@ -87,7 +77,8 @@ public struct RedisSettings: Sendable {
             }
         )
         var configuration = self.configuration
-        configuration.observe = { counters[$0.code]?.increment(by: 1) }
+        // A Redis that was started again does not know our scripts and is told: nothing has failed.
+        configuration.observe = { if $0.reply != "NOSCRIPT" { counters[$0.code]?.increment(by: 1) } }
         do throws(RedisError) {
             return try RedisClient(configuration: configuration, logger: logger)
         } catch {

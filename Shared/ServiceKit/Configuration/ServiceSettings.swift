@@ -19,7 +19,7 @@ public struct ServiceSettings: Sendable {
         public static let clerk = Needs(rawValue: 8)
         /// The internal port of `auth`: data keys, approval keys.
         public static let auth = Needs(rawValue: 16)
-        /// Counts requests by itself even where there is a Redis: the money path waits for nobody.
+        /// Counts requests by itself although it has a Redis: a payment waits for no count.
         public static let ownCounts = Needs(rawValue: 32)
 
         /// All of them.
@@ -53,9 +53,10 @@ public struct ServiceSettings: Sendable {
 
     private let databaseOrNone: DatabaseSettings?
     private let brokerOrNone: BrokerSettings?
-    /// Redis, if it is used at all: every service with users counts their requests there if it can.
+    /// Redis, if the service has one.
     let redisOrNone: RedisSettings?
-    private let needsRedis: Bool
+    /// Whether the processes of the service count requests together, in Redis.
+    let countsTogether: Bool
     private let clerkOrNone: ClerkSettings?
     private let authOrNone: AuthSettings?
 
@@ -73,10 +74,8 @@ public struct ServiceSettings: Sendable {
         self.tracing = try TracingSettings(reader)
         self.databaseOrNone = needs.contains(.database) ? try DatabaseSettings(reader) : nil
         self.brokerOrNone = needs.contains(.broker) ? try BrokerSettings(reader) : nil
-        self.needsRedis = needs.contains(.redis)
-        let countsTogether = needs.contains(.clerk) && !needs.contains(.ownCounts)
-        self.redisOrNone =
-            self.needsRedis || countsTogether ? try RedisSettings(reader, isNeeded: self.needsRedis) : nil
+        self.redisOrNone = needs.contains(.redis) ? try RedisSettings(reader) : nil
+        self.countsTogether = needs.contains(.redis) && !needs.contains(.ownCounts)
         self.clerkOrNone = needs.contains(.clerk) ? try ClerkSettings(reader) : nil
         self.authOrNone = needs.contains(.auth) ? try AuthSettings(reader) : nil
     }
@@ -86,7 +85,7 @@ public struct ServiceSettings: Sendable {
     /// The broker.
     public var broker: BrokerSettings { self.declared(self.brokerOrNone, "broker") }
     /// The URL of Redis.
-    public var redisURL: String { self.declared(self.needsRedis ? self.redisOrNone : nil, "redis").url }
+    public var redisURL: String { self.declared(self.redisOrNone, "redis").url }
     /// Session tokens.
     public var clerk: ClerkSettings { self.declared(self.clerkOrNone, "clerk") }
     /// The internal port of `auth`.
@@ -96,7 +95,7 @@ public struct ServiceSettings: Sendable {
     public func has(_ need: Needs) -> Bool {
         (!need.contains(.database) || self.databaseOrNone != nil)
             && (!need.contains(.broker) || self.brokerOrNone != nil)
-            && (!need.contains(.redis) || self.needsRedis)
+            && (!need.contains(.redis) || self.redisOrNone != nil)
             && (!need.contains(.clerk) || self.clerkOrNone != nil)
             && (!need.contains(.auth) || self.authOrNone != nil)
     }

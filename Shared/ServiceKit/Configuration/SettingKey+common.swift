@@ -151,9 +151,7 @@ extension ServiceSettings {
         ]
         let database: [SettingKey] = [.databaseURL, .workerDatabaseURL, .migrationDatabaseURL]
         let clerk: [SettingKey] = [.clerkJWKSURL, .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP]
-        let countsTogether = needs.contains(.clerk) && needs.isDisjoint(with: [.redis, .ownCounts])
         return always + RateLimitSettings.keys
-            + (countsTogether ? [RedisSettings.optionalURL] + RedisSettings.more : [])
             + (needs.contains(.database) ? database : [])
             + (needs.contains(.broker) ? [.rabbitmqURL, .rabbitmqManagementURL] : [])
             + (needs.contains(.redis) ? [RedisSettings.url] + RedisSettings.more : [])

@@ -54,6 +54,27 @@ extension APIError {
         APIError(.unprocessableContent, code: code, detail: detail, source: source)
     }
 
+    /// The same, and the same request is decided anew: it may be otherwise by then.
+    public func notKept() -> APIError {
+        var error = self
+        error.isKept = false
+        return error
+    }
+
+    /// 409 for what passes by itself within moments, with the seconds to wait.
+    ///
+    /// Nothing is kept under the key and no approval is spent: the very same request is good later.
+    public static func passing(_ code: String, detail: String? = nil, after seconds: Int) -> APIError {
+        APIError(.conflict, code: code, detail: detail, headers: [.retryAfter: String(seconds)])
+    }
+
+    /// 422 about the key: it was used for another request.
+    public static let idempotencyKeyReused = APIError.refused(
+        "idempotency_key_reused",
+        detail: "The key was used for another request.",
+        source: .header("Idempotency-Key")
+    )
+
     /// 409 about the person who asks: nothing of them, or not all of it, has arrived here yet.
     ///
     /// It passes by itself a moment after sign-up, and so is never kept under an idempotency key.

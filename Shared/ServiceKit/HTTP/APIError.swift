@@ -27,6 +27,11 @@ public struct APIError: Error, Sendable, Equatable {
     public var source: Source?
     /// Headers of the answer, such as `Retry-After`.
     public var headers: HTTPFields
+    /// Whether a final refusal is kept under the idempotency key of its request.
+    ///
+    /// False for what may be otherwise later, because somebody does something or time goes on: the same request is then
+    /// decided anew. Nothing may have been done with it that another try would do again.
+    public var isKept = true
 
     /// Creates an error.
     public init(

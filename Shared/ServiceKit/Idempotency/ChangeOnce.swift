@@ -20,12 +20,6 @@ public struct ChangeOnce: Sendable {
         self.indexes = indexes
     }
 
-    /// What was answered before under the same key; nil when nothing was, or there is no key.
-    public func earlierAnswer(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse? {
-        guard let scope = try await self.scope(of: request, context, nil) else { return nil }
-        return try await self.executor.storedAnswer(for: scope)
-    }
-
     /// Runs `body` in a transaction.
     ///
     /// `identifying` is what makes two requests the same, when that is not the whole body.
@@ -33,13 +27,27 @@ public struct ChangeOnce: Sendable {
         _ request: Request,
         _ context: AppRequestContext,
         identifying: [UInt8]? = nil,
-        _ body: (EventTransaction) async throws -> APIResponse
+        _ body: @escaping (EventTransaction) async throws -> APIResponse
     ) async throws -> APIResponse {
-        guard let scope = try await self.scope(of: request, context, identifying) else {
-            let user = try context.requireIdentity().userID
-            return try await self.database.transaction(as: user, cause: context.cause, body)
+        try await self(request, context, identifying: identifying, Change(body))
+    }
+
+    /// Runs a change that has more parts than its transaction.
+    public func callAsFunction<Prepared>(
+        _ request: Request,
+        _ context: AppRequestContext,
+        identifying: [UInt8]? = nil,
+        _ change: Change<Prepared>
+    ) async throws -> APIResponse {
+        if let scope = try await self.scope(of: request, context, identifying) {
+            return try await self.executor.run(scope, in: self.database, context: context, change)
         }
-        return try await self.executor.run(scope, in: self.database, context: context, body)
+        let user = try context.requireIdentity().userID
+        let prepared = try await change.prepare(nil)
+        let answer = try await self.database.transaction(as: user, cause: context.cause) { transaction in
+            try await change.body(transaction, prepared)
+        }
+        return try await change.finish?(answer) ?? answer
     }
 
     /// Nil without a key.

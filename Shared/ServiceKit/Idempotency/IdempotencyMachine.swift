@@ -10,9 +10,9 @@ struct IdempotencyMachine: Sendable {
     /// What to do.
     enum Step: Sendable, Equatable {
         /// Answer with the copy.
-        case replay(StoredAnswer)
+        case replay(StoredAnswer, IdempotencyMetrics.Outcome)
         /// Run; whoever holds no lease leaves no copy.
-        case run(holding: String?)
+        case run(holding: IdempotencyLease.Hold?)
         /// Look again after a while.
         case wait(Duration)
     }
@@ -23,8 +23,8 @@ struct IdempotencyMachine: Sendable {
     /// Goes on.
     mutating func next(_ finding: IdempotencyLease.Finding) -> Step {
         switch finding {
-        case .answered(let answer): return .replay(answer)
-        case .mine(let token): return .run(holding: token)
+        case .answered(let answer): return .replay(answer, self.waited == .zero ? .repeatRedis : .waited)
+        case .mine(let hold): return .run(holding: hold)
         case .unknown: return .run(holding: nil)
         case .running:
             guard self.waited < Self.longestWait else { return .run(holding: nil) }

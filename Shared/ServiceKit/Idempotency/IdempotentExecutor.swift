@@ -1,126 +1,142 @@
 import HTTPTypes
 public import Messaging
-public import Postgres
+import Postgres
 import Primitives
-public import Redis
 
 /// Lets a request take effect once however often it is sent.
 ///
-/// The truth is a row of `idempotency_keys`, written in the transaction of the effect: whatever crashes, either both
-/// are there or none. Redis only saves work: it holds a lease while the request runs and a copy of the answer, which
-/// only the lease's holder writes.
+/// The truth is a row, written in the transaction of the effect: whatever crashes, either both are there or none. Redis
+/// only saves work: it holds a lease while the request runs and a copy of the answer, which only the lease's holder
+/// writes. Both name the history of the database, so that a restore makes them void.
 ///
 /// - Same key and request: the stored answer, with `Idempotency-Replayed: true`.
 /// - Same key, another request: 422 `idempotency_key_reused`.
 /// - Still running: the second waits, at first for the copy, then for the first's transaction, and replays; 409
 ///   `idempotency_key_in_use` when that takes longer than a statement may.
-/// - Not stored, so that a repetition runs again: 400, 401, 403, 409, 429 and 5xx.
+/// - Not stored, so that a repetition runs again: 400, 401, 403, 409, 429, 5xx, and refusals that are not kept.
 public struct IdempotentExecutor: Sendable {
     private let postgres: PostgresClient
-    private let lease: IdempotencyLease?
+    private let shared: Shared?
+    private let metrics: IdempotencyMetrics
+
+    /// What replicas share.
+    struct Shared: Sendable {
+        let lease: IdempotencyLease
+        let epoch: DatabaseEpoch
+    }
 
     /// Creates an executor.
     ///
     /// - Parameters:
     ///   - postgres: The handler role's client.
-    ///   - redis: Without it every decision takes a transaction, and is the same.
-    public init(postgres: PostgresClient, redis: RedisClient?) {
+    ///   - shared: Without it every decision takes a transaction, and is the same.
+    ///   - metrics: Counts.
+    init(postgres: PostgresClient, shared: Shared?, metrics: IdempotencyMetrics) {
         self.postgres = postgres
-        self.lease = redis.map(IdempotencyLease.init)
+        self.shared = shared
+        self.metrics = metrics
     }
 
-    /// The answer that is stored for a request; nil if there is none.
+    /// Runs a change once for its key, in a transaction that may publish events and enqueue jobs.
     ///
-    /// For endpoints that accept in another way and store their answer themselves: authenticate, ask this, check the approval, accept.
-    ///
-    /// - Throws: 422 `idempotency_key_reused`.
-    public func storedAnswer(for scope: IdempotencyScope) async throws -> APIResponse? {
-        let stored = try await IdempotencyRow.read(scope, from: self.postgres)
-        return try stored?.replay(for: scope)
-    }
-
-    /// Runs `body` once for its key, in a plain transaction.
-    ///
-    /// The answer of `body` is stored in its own transaction. An error rolls everything back; one that is a final
-    /// refusal, such as a 422, is stored on its own then. What a refusal must leave behind, such as a spent nonce, is
-    /// kept only when `body` returns it as an answer.
-    public func run(
-        _ scope: IdempotencyScope,
-        requestID: String? = nil,
-        _ body: (PostgresTransaction) async throws -> APIResponse
-    ) async throws -> APIResponse {
-        try await self.execute(scope, requestID: requestID) { work in
-            try await self.postgres.withTransaction(as: scope.user.uuid) { transaction in
-                try await work.perform(in: transaction) { try await body(transaction) }
-            }
-        }
-    }
-
-    /// Runs `body` once for its key, in a transaction that may publish events and enqueue jobs.
-    public func run(
+    /// Whatever is slow, or speaks to others, is prepared by the one who holds the lease, and not at all for a request that
+    /// was answered before. An error of it is not kept: the next one prepares again. Where the same request was carried
+    /// out meanwhile, which may be why this one could not be prepared, its answer counts.
+    public func run<Prepared>(
         _ scope: IdempotencyScope,
         in database: EventDatabase,
         context: AppRequestContext,
-        _ body: (EventTransaction) async throws -> APIResponse
+        _ change: Change<Prepared>
     ) async throws -> APIResponse {
-        try await self.execute(scope, requestID: context.requestIDText) { work in
-            try await database.transaction(as: scope.user, cause: context.cause) { transaction in
-                try await work.perform(in: transaction) { try await body(transaction) }
+        try await self.run(scope, finishing: change.finish) {
+            if change.isPrepared, let known = try await IdempotencyRow.read(scope, from: self.postgres) {
+                return .known(known)
+            }
+            let prepared: Prepared
+            do {
+                prepared = try await Self.unlessWaiting { try await change.prepare(scope) }
+            } catch {
+                guard let known = try? await IdempotencyRow.read(scope, from: self.postgres) else { throw error }
+                return .known(known)
+            }
+            return try await self.finish(scope, requestID: context.requestIDText) { work in
+                try await database.transaction(as: scope.user, cause: context.cause) { transaction in
+                    try await work.perform(in: transaction) { try await change.body(transaction, prepared) }
+                }
             }
         }
     }
 
-    private func execute(
+    /// Runs work that keeps its answer in a row of its own, in the commit of its effect.
+    ///
+    /// What is answered in the end is what `finishing` makes of the kept answer, each time: kept and copied is no more than the
+    /// row has.
+    public func run(
         _ scope: IdempotencyScope,
-        requestID: String?,
-        _ attempt: (IdempotentWork) async throws -> IdempotentOutcome
+        finishing finish: ((APIResponse) async throws -> APIResponse)? = nil,
+        _ work: () async throws -> Finish
     ) async throws -> APIResponse {
-        let token: String?
+        let response: APIResponse
         switch try await self.begin(scope) {
-        case .copy(let answer): return try answer.replay(for: scope)
-        case .ours(let lease): token = lease
+        case .copy(let answer, let outcome):
+            self.metrics.count(.requests, outcome)
+            response = try answer.replay(for: scope)
+        case .ours(let hold): response = try await self.work(work, scope, hold)
         }
+        return try await finish?(response) ?? response
+    }
+
+    private func work(
+        _ work: () async throws -> Finish,
+        _ scope: IdempotencyScope,
+        _ hold: IdempotencyLease.Hold?
+    ) async throws -> APIResponse {
         do {
-            let outcome = try await self.outcome(scope, requestID: requestID, attempt)
-            await self.settle(scope, token: token, outcome.stored)
-            guard !outcome.isReplay, let response = outcome.response else {
-                guard let stored = outcome.stored else { throw APIError.unexpected }
-                return try stored.replay(for: scope)
-            }
-            return response
+            let ended = try await work()
+            self.metrics.count(.requests, ended.isRepeated ? .repeatPostgres : .first)
+            await self.settle(hold, ended.copy(for: scope))
+            return try ended.response(to: scope)
         } catch {
-            await self.settle(scope, token: token, nil)
+            await self.settle(hold, nil)
             throw error
+        }
+    }
+
+    /// Whoever holds no lease, because Redis was away or somebody else has it, leaves nothing there.
+    private func settle(_ hold: IdempotencyLease.Hold?, _ copy: StoredAnswer?) async {
+        guard let hold else { return }
+        if let copy {
+            await self.shared?.lease.keep(copy, hold)
+        } else {
+            await self.shared?.lease.release(hold)
         }
     }
 
     /// How a request begins.
     private enum Beginning {
-        case copy(StoredAnswer)
+        case copy(StoredAnswer, IdempotencyMetrics.Outcome)
         /// To be run, with the lease if Redis gave it.
-        case ours(String?)
+        case ours(IdempotencyLease.Hold?)
     }
 
     private func begin(_ scope: IdempotencyScope) async throws -> Beginning {
-        guard let lease = self.lease else { return .ours(nil) }
+        guard let shared = self.shared else { return .ours(nil) }
         var machine = IdempotencyMachine()
         while true {
-            switch machine.next(await lease.take(scope)) {
-            case .replay(let answer): return .copy(answer)
-            case .run(let token): return .ours(token)
+            // Each time: while somebody waits the database may be restored, and what Redis knew is void.
+            guard let epoch = await shared.epoch.current() else { return self.unknown() }
+            let finding = await shared.lease.take(IdempotencyLease.Names(scope, in: epoch))
+            switch machine.next(finding) {
+            case .replay(let answer, let outcome): return .copy(answer, outcome)
+            case .run(let hold): return finding == .unknown ? self.unknown() : .ours(hold)
             case .wait(let pause): try await Task.sleep(for: pause)
             }
         }
     }
 
-    /// Whoever holds no lease, because Redis was away or somebody else has it, leaves nothing there.
-    private func settle(_ scope: IdempotencyScope, token: String?, _ stored: StoredAnswer?) async {
-        guard let lease = self.lease, let token else { return }
-        if let stored {
-            await lease.keep(stored, for: scope, token: token)
-        } else {
-            await lease.release(scope, token: token)
-        }
+    private func unknown() -> Beginning {
+        self.metrics.count(.requests, .redisUnknown)
+        return .ours(nil)
     }
 
     static let inUse = APIError(
@@ -131,18 +147,30 @@ public struct IdempotentExecutor: Sendable {
         headers: [.retryAfter: "1"]
     )
 
-    private func outcome(
+    /// Turns the end of a wait for somebody's lock into 409.
+    private static func unlessWaiting<Value>(_ work: () async throws -> Value) async throws -> Value {
+        do {
+            return try await work()
+        } catch let error as PostgresError where Self.isWaitTooLong(error) {
+            throw Self.inUse
+        }
+    }
+
+    /// Runs one attempt, and says how it has ended.
+    func finish(
         _ scope: IdempotencyScope,
         requestID: String?,
-        _ attempt: (IdempotentWork) async throws -> IdempotentOutcome
-    ) async throws -> IdempotentOutcome {
+        _ attempt: (IdempotentWork) async throws -> Finish
+    ) async throws -> Finish {
         do {
             return try await attempt(IdempotentWork(scope: scope))
         } catch let error as NotStored {
-            return IdempotentOutcome(response: error.response, stored: nil, isReplay: false)
+            return .first(error.response, isKept: false)
         } catch let error as PostgresError where Self.isWaitTooLong(error) {
             throw Self.inUse
-        } catch let error as any APIErrorConvertible where StoredAnswer.isFinal(error.apiError.status) {
+        } catch let error as any APIErrorConvertible
+            where StoredAnswer.isFinal(error.apiError.status) && error.apiError.isKept
+        {
             return try await self.store(error.apiError, for: scope, requestID: requestID)
         }
     }
@@ -152,7 +180,7 @@ public struct IdempotentExecutor: Sendable {
         _ error: APIError,
         for scope: IdempotencyScope,
         requestID: String?
-    ) async throws -> IdempotentOutcome {
+    ) async throws -> Finish {
         let body = error.body(requestID: requestID)
         let response = APIResponse(error.status, body: body, headers: error.headers)
         return try await self.postgres.withTransaction(as: scope.user.uuid) { transaction in
@@ -166,11 +194,93 @@ public struct IdempotentExecutor: Sendable {
     }
 }
 
-/// What came of one attempt.
-struct IdempotentOutcome: Sendable {
-    let response: APIResponse?
-    let stored: StoredAnswer?
-    let isReplay: Bool
+/// A change in the database, in its parts.
+public struct Change<Prepared> {
+    let prepare: (IdempotencyScope?) async throws -> Prepared
+    let body: (EventTransaction, Prepared) async throws -> APIResponse
+    let finish: ((APIResponse) async throws -> APIResponse)?
+    /// Whether something comes before the transaction.
+    let isPrepared: Bool
+
+    /// Puts it together.
+    ///
+    /// - Parameters:
+    ///   - prepare: Runs before the transaction, and gets the key's scope if there is one.
+    ///   - body: Runs in the transaction; its answer is kept under the key.
+    ///   - finish: Makes the answer that is sent out of the one that is kept, after the commit.
+    public init(
+        preparing prepare: @escaping (IdempotencyScope?) async throws -> Prepared,
+        then body: @escaping (EventTransaction, Prepared) async throws -> APIResponse,
+        finishing finish: ((APIResponse) async throws -> APIResponse)? = nil
+    ) {
+        self.prepare = prepare
+        self.body = body
+        self.finish = finish
+        self.isPrepared = true
+    }
+}
+
+extension Change where Prepared == Void {
+    /// A change that nothing comes before.
+    public init(
+        _ body: @escaping (EventTransaction) async throws -> APIResponse,
+        finishing finish: ((APIResponse) async throws -> APIResponse)? = nil
+    ) {
+        self.prepare = { _ in }
+        self.body = { transaction, _ in try await body(transaction) }
+        self.finish = finish
+        self.isPrepared = false
+    }
+}
+
+/// How work under a key has ended.
+public struct Finish: Sendable {
+    private enum Kind {
+        case answer(APIResponse, isKept: Bool)
+        case row(StoredAnswer)
+    }
+
+    private let kind: Kind
+    let isRepeated: Bool
+
+    /// An answer given for the first time.
+    public static func first(_ response: APIResponse, isKept: Bool = true) -> Finish {
+        Finish(kind: .answer(response, isKept: isKept), isRepeated: false)
+    }
+
+    /// An answer that was given before, to the same request, and is marked so.
+    public static func repeated(_ response: APIResponse, isKept: Bool = true) -> Finish {
+        Finish(kind: .answer(response, isKept: isKept), isRepeated: true)
+    }
+
+    /// A row that was found, perhaps of another request.
+    static func known(_ answer: StoredAnswer) -> Finish { Finish(kind: .row(answer), isRepeated: true) }
+
+    /// What Redis may keep; nil for what is kept nowhere.
+    func copy(for scope: IdempotencyScope) -> StoredAnswer? {
+        switch self.kind {
+        case .row(let answer): answer
+        case .answer(let response, let isKept): isKept ? StoredAnswer(response, for: scope) : nil
+        }
+    }
+
+    /// The answer to a request.
+    ///
+    /// - Throws: 422 `idempotency_key_reused` when the row is of another one.
+    func response(to scope: IdempotencyScope) throws(APIError) -> APIResponse {
+        switch self.kind {
+        case .answer(let response, _): self.isRepeated ? response.markedAsRepeated : response
+        case .row(let answer): try answer.replay(for: scope)
+        }
+    }
+}
+
+extension APIResponse {
+    fileprivate var markedAsRepeated: APIResponse {
+        var marked = self
+        marked.headers[.idempotencyReplayed] = "true"
+        return marked
+    }
 }
 
 /// One attempt inside a transaction.
@@ -180,17 +290,12 @@ struct IdempotentWork: Sendable {
     func perform(
         in transaction: some StatementTransaction,
         _ body: () async throws -> APIResponse
-    ) async throws -> IdempotentOutcome {
-        if let known = try await IdempotencyRow.lockAndRead(self.scope, in: transaction) {
-            return IdempotentOutcome(response: nil, stored: known, isReplay: true)
-        }
+    ) async throws -> Finish {
+        if let known = try await IdempotencyRow.lockAndRead(self.scope, in: transaction) { return .known(known) }
         let response = try await body()
-        guard StoredAnswer.isFinal(response.status) else {
-            throw NotStored(response: response)
-        }
-        let answer = StoredAnswer(response, for: self.scope)
-        try await IdempotencyRow.write(answer, for: self.scope, in: transaction)
-        return IdempotentOutcome(response: response, stored: answer, isReplay: false)
+        guard StoredAnswer.isFinal(response.status) else { throw NotStored(response: response) }
+        try await IdempotencyRow.write(StoredAnswer(response, for: self.scope), for: self.scope, in: transaction)
+        return .first(response)
     }
 }
 

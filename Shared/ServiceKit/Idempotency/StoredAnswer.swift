@@ -29,13 +29,7 @@ struct StoredAnswer: Sendable, Equatable {
     ///
     /// - Throws: 422 `idempotency_key_reused` when the request is another one.
     func replay(for scope: IdempotencyScope) throws(APIError) -> APIResponse {
-        guard scope.isOfSameRequest(self.requestHash) else {
-            throw .refused(
-                "idempotency_key_reused",
-                detail: "The key was used for another request.",
-                source: .header("Idempotency-Key")
-            )
-        }
+        guard scope.isOfSameRequest(self.requestHash) else { throw .idempotencyKeyReused }
         var headers: HTTPFields = [.idempotencyReplayed: "true"]
         headers[.location] = self.location
         return APIResponse(HTTPResponse.Status(code: self.status), body: Array(self.body.utf8), headers: headers)

@@ -23,27 +23,26 @@ public struct ImageDesk: Sendable {
 
     // MARK: In
 
-    /// The picture that is a request's body, without metadata; its kind is what its bytes are.
-    ///
-    /// - Throws: 413, 415 or 422 for a body that is no such picture, 503 when many are being uploaded.
-    public func picture(in request: Request, _ context: AppRequestContext) async throws -> CleanImage {
-        guard self.enter() else { throw APIError.unavailable("too_many_uploads") }
-        defer { self.busy.withLock { $0 -= 1 } }
-        let body = try await request.rawBody(context: context, limit: self.limits.bytes)
-        return try CleanImage(cleaning: body.bytes, within: self.limits)
-    }
-
-    /// The bytes of any file that is a request's body, within the same bound of uploads at once.
+    /// The bytes of a file that is a request's body; as many as a picture may have unless `limit` says otherwise.
     ///
     /// - Throws: 413 beyond the limit, 503 when many files are being uploaded.
     public func upload(
         in request: Request,
         _ context: AppRequestContext,
-        limit: Int
+        limit: Int? = nil
     ) async throws -> [UInt8] {
         guard self.enter() else { throw APIError.unavailable("too_many_uploads") }
         defer { self.busy.withLock { $0 -= 1 } }
-        return try await request.rawBody(context: context, limit: limit).bytes
+        return try await request.rawBody(context: context, limit: limit ?? self.limits.bytes).bytes
+    }
+
+    /// The picture that these bytes are, without metadata; its kind is what its bytes are.
+    ///
+    /// - Throws: 415 or 422 for what is no such picture, 503 when many are being uploaded.
+    public func picture(of bytes: [UInt8]) throws -> CleanImage {
+        guard self.enter() else { throw APIError.unavailable("too_many_uploads") }
+        defer { self.busy.withLock { $0 -= 1 } }
+        return try CleanImage(cleaning: bytes, within: self.limits)
     }
 
     private func enter() -> Bool {

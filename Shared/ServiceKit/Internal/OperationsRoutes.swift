@@ -11,6 +11,7 @@ struct OperationsRoutes {
 
     let operations: MessagingOperations
     let readiness: Readiness
+    let answered: IdempotencyMetrics
 
     func add(to internalRoutes: RouterGroup<AppRequestContext>) {
         let ops = internalRoutes.group("/ops")
@@ -50,7 +51,7 @@ struct OperationsRoutes {
         self.addActs(to: ops)
     }
 
-    /// Version, readiness, and what waits: what an overview of all services shows of each.
+    /// Version, readiness, what waits, and what came twice: what an overview of all services shows of each.
     private func status() async throws -> APIResponse {
         let messages = try await self.operations.status()
         let report = await self.readiness.report()
@@ -64,8 +65,26 @@ struct OperationsRoutes {
             }
             document.key("messages")
             document.raw(messages)
+            document.key("answered")
+            document.raw(Self.text(of: self.answered.totals()))
         }
         return APIResponse(.ok, body: text.bytes)
+    }
+
+    /// An object of places, each an object of outcomes and their numbers, in the order of the names.
+    static func text(of totals: [String: [String: Int]]) -> String {
+        var text = JSONText()
+        text.object { places in
+            for (place, outcomes) in totals.sorted(by: { $0.key < $1.key }) {
+                places.key(place)
+                places.object { numbers in
+                    for (outcome, number) in outcomes.sorted(by: { $0.key < $1.key }) {
+                        numbers.member(outcome, Int64(number))
+                    }
+                }
+            }
+        }
+        return String(decoding: text.bytes, as: UTF8.self)
     }
 
     /// Envelopes, one per line: whoever reads them needs them byte for byte.

@@ -24,6 +24,11 @@ enum ServiceClients {
         do {
             var configuration = try PostgresConfiguration(url: url)
             configuration.applicationName = "\(settings.service)-\(role.rawValue)"
+            // Who was stopped, or cut off, in the middle of a request gives its locks back when its lease ends.
+            if role == .handler {
+                configuration.settings["idle_in_transaction_session_timeout"] =
+                    "\(IdempotencyLease.leaseMilliseconds)"
+            }
             return PostgresClient(configuration: configuration, logger: logger)
         } catch {
             throw SettingsReader.problem(key, error.message)

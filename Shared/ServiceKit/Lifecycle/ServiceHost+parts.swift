@@ -37,7 +37,19 @@ extension ServiceHost {
 
     /// Lets requests take effect once.
     public func idempotency() -> IdempotentExecutor {
-        IdempotentExecutor(postgres: self.handlers, redis: self.settings.has(.redis) ? self.redis : nil)
+        let shared = self.leases.map { IdempotentExecutor.Shared(lease: $0, epoch: self.databaseEpoch) }
+        return IdempotentExecutor(postgres: self.handlers, shared: shared, metrics: self.idempotencyMetrics)
+    }
+
+    /// What is remembered of messages from outside.
+    public func messageMemory() -> MessageMemory {
+        let redis = self.settings.has(.redis) ? self.redis : nil
+        return MessageMemory(
+            redis.map { PatientRedis($0, patience: IdempotencyLease.patience) },
+            epoch: self.databaseEpoch,
+            service: self.settings.service,
+            metrics: self.idempotencyMetrics
+        )
     }
 
     /// Events and jobs of the service.
@@ -58,8 +70,16 @@ extension ServiceHost {
             ids: self.ids,
             logger: self.logger,
             spans: self.spans,
+            memory: self.eventMemory(of: service),
+            epoch: self.databaseEpoch,
             plan: plan
         )
+    }
+
+    /// What spares repeated events a transaction; nil without Redis.
+    private func eventMemory(of service: ServiceName) -> RedisEventMemory? {
+        guard self.settings.has(.redis) else { return nil }
+        return RedisEventMemory(self.redis, service: service.rawValue, metrics: self.idempotencyMetrics)
     }
 
     private func management(virtualHost: String) throws(ConfigurationProblem) -> (any BrokerManagement)? {

@@ -128,7 +128,12 @@ extension ServiceHost {
         ) { group in
             let operations = parts.messaging?.operations
             if let operations {
-                OperationsRoutes(operations: operations, readiness: self.readiness).add(to: group)
+                OperationsRoutes(
+                    operations: operations,
+                    readiness: self.readiness,
+                    answered: self.idempotencyMetrics
+                )
+                .add(to: group)
                 ReplayRoutes(operations: operations).add(to: group)
             }
             ClockRoutes(clock: self.clock, profile: self.settings.profile) { offset in

@@ -1,5 +1,6 @@
 public import AMQP
 public import Logging
+import Messaging
 import NIOCore
 public import OutgoingHTTP
 public import Postgres
@@ -38,6 +39,10 @@ public struct ServiceHost: Sendable {
     let cursors: CursorSeal
     /// Sends spans away; nil when no endpoint is set.
     let spans: SpanExporter?
+    /// Counts what comes twice.
+    let idempotencyMetrics: IdempotencyMetrics
+    /// Leases and copies of answers; nil without Redis.
+    let leases: IdempotencyLease?
     /// Hashes secrets in requests, for telling whether a request is the same again.
     public let keyedHash: KeyedHash
 
@@ -45,6 +50,7 @@ public struct ServiceHost: Sendable {
     private let workersOrNone: PostgresClient?
     private let redisOrNone: RedisClient?
     private let dataKeysOrNone: DataKeyClient?
+    private let epochOrNone: DatabaseEpoch?
 
     /// Builds the clients that the settings ask for.
     ///
@@ -66,13 +72,17 @@ public struct ServiceHost: Sendable {
         self.workersOrNone = try ServiceClients.postgres(.worker, settings, logger)
         let redis = try settings.redisOrNone?.client(logger, metrics)
         self.redisOrNone = redis
+        self.epochOrNone = self.handlersOrNone.map(DatabaseEpoch.init)
+        self.idempotencyMetrics = IdempotencyMetrics(metrics)
         let secrets = DerivedKeys(settings)
         let (cursors, requests) = (secrets.keys(for: "cursors"), secrets.keys(for: "secrets in requests"))
+        let seal = CopySeal(secrets.keys(for: "copies of answers"))
+        self.leases = redis.map { IdempotencyLease($0, seal: seal) }
         self.cursors = CursorSeal(cursors[0], others: Array(cursors.dropFirst()))
         self.keyedHash = KeyedHash(requests[0], others: Array(requests.dropFirst()))
         self.limiter = RateLimiter(
             settings: settings.http.rateLimits,
-            shared: redis.map {
+            shared: (settings.countsTogether ? redis : nil).map {
                 SharedBuckets($0, secret: secrets.key(for: "rate limits"), service: settings.service)
             },
             metrics: metrics
@@ -90,9 +100,9 @@ public struct ServiceHost: Sendable {
     /// Postgres as the worker role: consumers and jobs.
     public var workers: PostgresClient { Self.declared(self.workersOrNone, ".database") }
     /// Redis.
-    public var redis: RedisClient {
-        Self.declared(self.settings.has(.redis) ? self.redisOrNone : nil, ".redis")
-    }
+    public var redis: RedisClient { Self.declared(self.redisOrNone, ".redis") }
+    /// Which history of the database this is.
+    var databaseEpoch: DatabaseEpoch { Self.declared(self.epochOrNone, ".database") }
     /// The users' data keys.
     public var dataKeys: DataKeyClient { Self.declared(self.dataKeysOrNone, ".auth") }
 

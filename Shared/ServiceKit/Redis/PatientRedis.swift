@@ -30,9 +30,16 @@ final class PatientRedis: Sendable {
     }
 
     /// What a script says of these keys; nil when Redis does not say.
-    func run(_ script: RedisScript, keys: [String], _ arguments: [RedisArgument]) async -> RedisValue? {
+    ///
+    /// What ends something that Redis has begun is due: sent also while nobody asks.
+    func run(
+        _ script: RedisScript,
+        keys: [String],
+        _ arguments: [RedisArgument],
+        isDue: Bool = false
+    ) async -> RedisValue? {
         let now = ContinuousClock.now
-        guard self.askAgain.withLock({ $0 <= now }) else { return nil }
+        guard isDue || self.askAgain.withLock({ $0 <= now }) else { return nil }
         do {
             return try await self.evaluate(script, keys, arguments)
         } catch {
