@@ -23,6 +23,7 @@ struct AuthParts {
     let configuration: AuthConfiguration
     let users = UserStore()
     let pins = PINStore()
+    let tries = PINTryStore()
     let devices = DeviceStore()
     let clerkWebhooks = ClerkWebhookStore()
     let vault: KeyVault
@@ -38,6 +39,7 @@ struct AuthParts {
         let eraseClosed = EraseClosedProfiles(
             users: self.users,
             webhooks: self.clerkWebhooks,
+            tries: self.tries,
             eraseUser: eraseUser,
             retention: self.configuration.profileRetention
         )
@@ -78,6 +80,7 @@ struct AuthParts {
                 webhooks: self.clerkWebhooks,
                 closeProfile: self.closeProfile
             ),
+            memory: self.host.messageMemory(),
             clock: self.host.clock
         )
     }
@@ -85,7 +88,7 @@ struct AuthParts {
     /// What people do with a session.
     private func addUsers(to group: RouterGroup<AppRequestContext>, _ requests: EventDatabase) {
         let hasher = PINHasher(pepper: self.configuration.pepper)
-        let checkPIN = CheckPIN(database: requests, pins: self.pins, hasher: hasher)
+        let checkPIN = CheckPIN(database: requests, pins: self.pins, tries: self.tries, hasher: hasher)
         let once = ChangeOnce(
             executor: self.host.idempotency(),
             database: requests,
@@ -98,7 +101,7 @@ struct AuthParts {
             users: self.users,
             clock: self.host.clock
         ).add(to: group)
-        self.pinController(requests, hasher, checkPIN).add(to: group)
+        self.pinController(once, hasher, checkPIN).add(to: group)
         DeviceController(
             once: once,
             checkPIN: checkPIN,
@@ -109,11 +112,13 @@ struct AuthParts {
     }
 
     private func pinController(
-        _ requests: EventDatabase,
+        _ once: ChangeOnce,
         _ hasher: PINHasher,
         _ checkPIN: CheckPIN
     ) -> PINController {
-        PINController(
+        let requests = once.database
+        return PINController(
+            once: once,
             setPIN: SetPIN(database: requests, users: self.users, pins: self.pins, hasher: hasher, check: checkPIN),
             resetPIN: ResetPIN(
                 database: requests,
@@ -122,12 +127,8 @@ struct AuthParts {
                 hasher: hasher,
                 clock: self.host.clock
             ),
-            issueApproval: IssueApproval(
-                check: checkPIN,
-                signer: self.configuration.signer,
-                clock: self.host.clock,
-                ids: self.host.ids
-            )
+            checkPIN: checkPIN,
+            issueApproval: IssueApproval(database: requests, signer: self.configuration.signer, vault: self.vault)
         )
     }
 }

@@ -46,13 +46,7 @@ struct ApprovalTests {
             try await world.onboard("user_ada", Sample.personal("ada"))
             let pin = try PIN("4821", pointer: "/pin")
             try await world.setPIN(pin, current: nil, of: user, cause: .init())
-            let issue = IssueApproval(check: world.checkPIN, signer: world.signer, clock: world.clock, ids: world.ids)
-            let answer = try await issue(
-                try ApprovalScope(checking: self.request()),
-                pin: pin,
-                user: user,
-                cause: .init()
-            )
+            let answer = try await world.approve(try ApprovalScope(checking: self.request()), pin: pin, of: user)
             let parts = answer.approvalToken.split(separator: ".")
             let claims = try JSONDecoder().decode(ApprovalClaims.self, from: Data(Base64URL.decode(parts[1]) ?? []))
             #expect(claims.iss == "transfa-auth" && claims.sub == user.description)
@@ -72,14 +66,13 @@ struct ApprovalTests {
         try await withAuth { world in
             let user = UserID(clerkSubject: "user_ada")
             try await world.onboard("user_ada", Sample.personal("ada"))
-            let issue = IssueApproval(check: world.checkPIN, signer: world.signer, clock: world.clock, ids: world.ids)
             let scope = try ApprovalScope(checking: self.request())
             await #expect(throws: AuthError.pinNotSet) {
-                try await issue(scope, pin: try PIN("4821", pointer: "/pin"), user: user, cause: .init())
+                try await world.approve(scope, pin: try PIN("4821", pointer: "/pin"), of: user)
             }
             try await world.setPIN(try PIN("4821", pointer: "/pin"), current: nil, of: user, cause: .init())
             await #expect(throws: AuthError.pinInvalid(attemptsLeft: 4)) {
-                try await issue(scope, pin: try PIN("4822", pointer: "/pin"), user: user, cause: .init())
+                try await world.approve(scope, pin: try PIN("4822", pointer: "/pin"), of: user)
             }
         }
     }

@@ -17,6 +17,17 @@ struct PINLockTests {
         #expect(lock.admit(at: self.minutes(14.99)) == .locked(until: self.minutes(15)))
     }
 
+    @Test("a lockout is seen without an attempt, until it ends")
+    func lockout() {
+        var lock = PINLock()
+        for _ in 0..<PINLock.limit {
+            #expect(lock.lockout(at: self.start) == nil)
+            _ = lock.admit(at: self.start)
+        }
+        #expect(lock.lockout(at: self.minutes(14.99)) == self.minutes(15))
+        #expect(lock.lockout(at: self.minutes(15)) == nil)
+    }
+
     @Test("each further lockout is twice as long, up to a day")
     func growth() {
         var lock = PINLock()

@@ -9,6 +9,7 @@ import Primitives
 struct EraseClosedProfiles: Sendable {
     let users: UserStore
     let webhooks: ClerkWebhookStore
+    let tries: PINTryStore
     let eraseUser: EraseUser
     /// How long a closed profile is kept.
     let retention: Duration
@@ -18,13 +19,15 @@ struct EraseClosedProfiles: Sendable {
     private static let batch = 100
     /// Svix gives up long before.
     private static let webhookRetention = TimeInterval(30 * 24 * 60 * 60)
+    /// Who repeats a try does it soon.
+    private static let tryRetention = TimeInterval(24 * 60 * 60)
 
     /// Asks about profiles whose time is over; looks at a partial index only.
     var schedule: Schedule {
         Schedule("closed_profiles", every: Self.interval) { try await self.ask(in: $0) }
     }
 
-    /// Asks once about each profile whose time is over, and forgets old messages of Clerk.
+    /// Asks once about each profile whose time is over, and forgets old messages of Clerk and tries of PINs.
     func ask(in transaction: EventTransaction) async throws {
         let now = transaction.now
         let due = try await self.users.takeForErasure(
@@ -37,6 +40,7 @@ struct EraseClosedProfiles: Sendable {
             try await transaction.publish(UserErasureDue(userID: user.uuid), about: user)
         }
         try await self.webhooks.prune(before: now.addingTimeInterval(-Self.webhookRetention), in: transaction)
+        try await self.tries.prune(before: now.addingTimeInterval(-Self.tryRetention), in: transaction)
     }
 
     /// No money is left.

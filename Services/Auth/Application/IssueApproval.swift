@@ -1,30 +1,47 @@
 import Contracts
 import Messaging
 import Primitives
+import Sealing
 
-/// Gives a token that approves one request, for a right PIN.
+/// Gives a token that approves one request; the PIN was checked before.
 struct IssueApproval: Sendable {
-    let check: CheckPIN
+    let database: EventDatabase
     let signer: ApprovalSigner
-    let clock: any TimeSource
-    let ids: any IdentifierSource
+    let vault: KeyVault
 
-    /// Issues the token.
+    /// The field of the seal of a token.
+    static let tokenField = "approval.token"
+
+    /// Issues a token and seals it, as it may be kept under an idempotency key.
     ///
-    /// - Throws: What checking the PIN throws.
+    /// - Throws: `AuthError.keyNotFound` or `erased`.
     func callAsFunction(
         _ scope: ApprovalScope,
-        pin: PIN,
         user: UserID,
-        cause: Cause
+        in transaction: EventTransaction
     ) async throws -> ApprovalResponse {
-        try await self.check(pin, of: user, cause: cause)
-        let nonce = self.ids.next()
-        let claims = ApprovalClaims(scope, user: user, nonce: nonce, at: self.clock.now)
+        let key = try await self.vault.open(user, in: transaction)
+        let nonce = transaction.makeID()
+        let claims = ApprovalClaims(scope, user: user, nonce: nonce, at: transaction.now)
+        let token = try await self.signer.token(claims)
         return ApprovalResponse(
-            approvalToken: try await self.signer.token(claims),
+            approvalToken: try SealedField.seal(token, key: key, context: Self.context(user)).text,
             nonce: nonce,
             expiresAt: Timestamp.text(claims.expiry)
         )
+    }
+
+    /// An approval that was kept, as its user gets it.
+    ///
+    /// - Throws: `AuthError.keyNotFound` or `erased`: then nobody can open it any more.
+    func opened(_ kept: ApprovalResponse, of user: UserID) async throws -> ApprovalResponse {
+        let key = try await self.vault.open(user, as: user, on: self.database)
+        var approval = kept
+        approval.approvalToken = try SealedField(text: kept.approvalToken).open(key: key, context: Self.context(user))
+        return approval
+    }
+
+    private static func context(_ user: UserID) -> SealContext {
+        SealContext(user: user.uuid, field: Self.tokenField)
     }
 }

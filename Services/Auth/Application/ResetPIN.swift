@@ -18,26 +18,30 @@ struct ResetPIN: Sendable {
     /// How long ago the user may have signed in.
     static let freshness = TimeInterval(10 * 60)
 
-    /// Sets the PIN and ends a lockout.
+    /// Hashes the PIN for somebody who may reset it, before the transaction.
     ///
     /// - Throws: `AuthError.reverificationRequired`, `notOnboarded`, `pinNotSet` or `busy`.
-    func callAsFunction(_ pin: PIN, of user: UserID, provenAt: Date?, cause: Cause) async throws {
+    func prepare(_ pin: PIN, of user: UserID, provenAt: Date?) async throws -> String {
         guard let provenAt, self.clock.now.timeIntervalSince(provenAt) <= Self.freshness else {
             throw AuthError.reverificationRequired
         }
         guard try await self.users.find(user, on: self.database) != nil else { throw AuthError.notOnboarded }
         // Asked before hashing: a hash is too dear to throw away.
         guard try await self.pins.exists(user, on: self.database) else { throw AuthError.pinNotSet }
-        let hash = try await self.hasher.hashOrBusy(pin)
-        try await self.database.transaction(as: user, cause: cause) { transaction in
-            guard try await self.pins.reset(hash, of: user, in: transaction) else { throw AuthError.pinNotSet }
-            let event = PINReset(
-                userID: user.uuid,
-                resetID: transaction.makeID(),
-                resetAt: Timestamp.text(transaction.now)
-            )
-            try await transaction.publish(event, about: user)
-        }
+        return try await self.hasher.hashOrBusy(pin)
+    }
+
+    /// Sets the PIN and ends a lockout.
+    ///
+    /// - Throws: `AuthError.pinNotSet` when it was removed meanwhile.
+    func callAsFunction(_ hash: String, of user: UserID, in transaction: EventTransaction) async throws {
+        guard try await self.pins.reset(hash, of: user, in: transaction) else { throw AuthError.pinNotSet }
+        let event = PINReset(
+            userID: user.uuid,
+            resetID: transaction.makeID(),
+            resetAt: Timestamp.text(transaction.now)
+        )
+        try await transaction.publish(event, about: user)
     }
 }
 

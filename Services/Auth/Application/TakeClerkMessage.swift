@@ -7,12 +7,14 @@ struct TakeClerkMessage: Sendable {
     let webhooks: ClerkWebhookStore
     let closeProfile: CloseProfile
 
-    /// Takes a message by the id that all its deliveries share.
-    func callAsFunction(_ message: ClerkMessage, id: String, cause: Cause) async throws {
-        guard case .userDeleted(let subject) = message else { return }
-        try await self.database.transaction(cause: cause) { transaction in
-            guard try await self.webhooks.insert(id, in: transaction) else { return }
+    /// Takes a message by the id that all its deliveries share; true when it is stored now for the first time.
+    @discardableResult
+    func callAsFunction(_ message: ClerkMessage, id: String, cause: Cause) async throws -> Bool {
+        guard case .userDeleted(let subject) = message else { return false }
+        return try await self.database.transaction(cause: cause) { transaction in
+            guard try await self.webhooks.insert(id, in: transaction) else { return false }
             try await self.closeProfile(UserID(clerkSubject: subject), in: transaction)
+            return true
         }
     }
 }

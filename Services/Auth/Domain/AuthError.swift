@@ -20,6 +20,8 @@ enum AuthError: Error, Hashable, Sendable {
     case pinLocked(secondsLeft: Int)
     /// Somebody changed the PIN at the same moment.
     case pinChanged
+    /// The idempotency key was used for another try.
+    case keyReused
     /// The user has not signed in lately.
     case reverificationRequired
     /// Too many PINs are being checked.

@@ -35,8 +35,8 @@ struct PINLock: Hashable, Sendable {
 
     /// Admits an attempt or refuses it.
     mutating func admit(at now: Date) -> Decision {
-        if let until = self.lockedUntil {
-            guard until <= now else { return .locked(until: until) }
+        if let until = self.lockout(at: now) { return .locked(until: until) }
+        if self.lockedUntil != nil {
             self.lockedUntil = nil
             self.failedAttempts = 0
         }
@@ -47,6 +47,9 @@ struct PINLock: Hashable, Sendable {
         self.lockouts += 1
         return .check(attemptsLeft: 0)
     }
+
+    /// When the lockout ends; nil when there is none.
+    func lockout(at now: Date) -> Date? { self.lockedUntil.flatMap { $0 > now ? $0 : nil } }
 
     /// The PIN was right.
     mutating func succeed() { self = PINLock() }

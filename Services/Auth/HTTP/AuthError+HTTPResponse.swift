@@ -25,12 +25,14 @@ extension AuthError: APIErrorConvertible {
         case .pinInvalid(let left): .forbidden("pin_invalid", detail: "The PIN is wrong. Attempts left: \(left).")
         case .pinLocked(let seconds): Self.locked(seconds)
         case .pinChanged: .conflict("pin_changed", detail: "The PIN was changed at the same moment.")
+        case .keyReused: .idempotencyKeyReused
         case .reverificationRequired:
             .forbidden("reverification_required", detail: "Sign in again, then send this within ten minutes.")
         case .busy:
             .tooManyRequests(detail: "Too many PINs are being checked; this attempt was not counted.", retryAfter: 1)
         case .deviceNotFound, .keyNotFound: .notFound
-        case .tooManyDevices: .refused("too_many_devices", detail: "At most \(Device.limit) devices may be active.")
+        case .tooManyDevices:
+            .refused("too_many_devices", detail: "At most \(Device.limit) devices may be active.").notKept()
         case .badSignature: Self.unsigned
         case .malformedMessage: .invalid("", code: "malformed_event", detail: "The body is no message of Clerk.")
         case .erased: APIError(.gone, code: "erased", detail: "This user was erased.")

@@ -8,6 +8,7 @@ import ServiceKit
 struct ClerkWebhookController: Sendable {
     let secrets: [SvixSecret]
     let takeMessage: TakeClerkMessage
+    let memory: MessageMemory
     let clock: any TimeSource
 
     /// The most bytes of a body.
@@ -27,7 +28,11 @@ struct ClerkWebhookController: Sendable {
         guard StrictJSONText.isOne(body), let message = ClerkMessage(parsing: body) else {
             throw AuthError.malformedMessage
         }
-        try await self.takeMessage(message, id: headers.id, cause: context.cause)
+        // Of what nothing follows from nothing is stored, and so nothing remembered.
+        guard message != .other else { return APIResponse(.ok) }
+        _ = try await self.memory.once(headers.id) {
+            try await self.takeMessage(message, id: headers.id, cause: context.cause)
+        }
         return APIResponse(.ok)
     }
 

@@ -22,19 +22,21 @@ struct DeviceController: Sendable {
 
     private func post(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
-        // Before the PIN is looked at: a request that cannot be carried out must not use up an attempt.
-        _ = try request.idempotencyKey()
         let body = try await request.decodeBody(as: DeviceRequest.self, context: context)
         let pin = try PIN(body.pin, pointer: "/pin")
         let draft = try DeviceDraft(checking: body)
-        try await self.checkPIN(pin, of: user, cause: context.cause)
-        // The PIN is no part of what is remembered of the request.
-        let identifying = draft.publicKey.x963 + Array(draft.name.utf8)
-        let answer = try await self.once(request, context, identifying: identifying) { transaction in
-            let device = try await self.registerDevice(draft, user: user, in: transaction)
-            return try APIResponse(.created, json: DeviceResource(sealed: device))
+        let cause = context.cause
+        let change = Change(
+            preparing: { try await self.checkPIN(pin, of: user, under: $0, cause: cause) },
+            then: { transaction, _ in
+                let device = try await self.registerDevice(draft, user: user, in: transaction)
+                return try APIResponse(.created, json: DeviceResource(sealed: device))
+            },
+            finishing: { try await self.named($0, user) }
+        )
+        return try await self.checkPIN.guarding(user, cause: cause) {
+            try await self.once(request, context, change)
         }
-        return try await self.named(answer, user)
     }
 
     /// An answer that was kept with the name sealed, as the user gets it.

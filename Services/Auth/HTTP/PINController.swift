@@ -1,14 +1,18 @@
 import Contracts
+import Foundation
 import Hummingbird
+import Primitives
 import ServiceKit
 
 /// PIN and approvals.
 ///
-/// No idempotency rows here: a hash of such a body could be searched for the PIN. Setting the PIN needs none, and two
-/// approvals of one request are harmless, for the request itself has its key.
+/// What is slow, which is hashing, comes before the transaction. What is kept of a request is a keyed hash, which
+/// cannot be searched for the PIN; what is kept of an approval is sealed.
 struct PINController: Sendable {
+    let once: ChangeOnce
     let setPIN: SetPIN
     let resetPIN: ResetPIN
+    let checkPIN: CheckPIN
     let issueApproval: IssueApproval
 
     /// Adds the routes.
@@ -24,16 +28,32 @@ struct PINController: Sendable {
         let body = try await request.decodeBody(as: PINRequest.self, context: context)
         let pin = try PIN(chosen: body.pin, pointer: "/pin")
         let current = try body.currentPin.map { try PIN($0, pointer: "/current_pin") }
-        try await self.setPIN(pin, current: current, of: user, cause: context.cause)
-        return .noContent
+        let cause = context.cause
+        let change = Change(
+            preparing: { try await self.setPIN.prepare(pin, current: current, of: user, under: $0, cause: cause) },
+            then: { transaction, prepared in
+                try await self.setPIN(prepared, of: user, in: transaction)
+                return .noContent
+            }
+        )
+        return try await self.checkPIN.guarding(user, cause: cause) {
+            try await self.once(request, context, change)
+        }
     }
 
     private func reset(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let identity = try context.requireIdentity()
+        let user = identity.userID
         let body = try await request.decodeBody(as: PINResetRequest.self, context: context)
         let pin = try PIN(chosen: body.pin, pointer: "/pin")
-        try await self.resetPIN(pin, of: identity.userID, provenAt: identity.provenAt, cause: context.cause)
-        return .noContent
+        let change = Change(
+            preparing: { _ in try await self.resetPIN.prepare(pin, of: user, provenAt: identity.provenAt) },
+            then: { transaction, hash in
+                try await self.resetPIN(hash, of: user, in: transaction)
+                return .noContent
+            }
+        )
+        return try await self.once(request, context, change)
     }
 
     private func postApproval(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
@@ -41,7 +61,24 @@ struct PINController: Sendable {
         let body = try await request.decodeBody(as: ApprovalRequest.self, context: context)
         let pin = try PIN(body.pin, pointer: "/pin")
         let scope = try ApprovalScope(checking: body)
-        let approval = try await self.issueApproval(scope, pin: pin, user: user, cause: context.cause)
-        return try APIResponse(.created, json: approval)
+        let cause = context.cause
+        let change = Change(
+            preparing: { try await self.checkPIN(pin, of: user, under: $0, cause: cause) },
+            then: { transaction, _ in
+                try APIResponse(.created, json: try await self.issueApproval(scope, user: user, in: transaction))
+            },
+            finishing: { try await self.opened($0, of: user) }
+        )
+        return try await self.checkPIN.guarding(user, cause: cause) {
+            try await self.once(request, context, change)
+        }
+    }
+
+    /// An answer that was kept with the token sealed, as the user gets it.
+    private func opened(_ answer: APIResponse, of user: UserID) async throws -> APIResponse {
+        guard answer.status == .created else { return answer }
+        let kept = try JSONDecoder().decode(ApprovalResponse.self, from: Data(answer.body))
+        let approval = try await self.issueApproval.opened(kept, of: user)
+        return try APIResponse(answer.status, json: approval, headers: answer.headers)
     }
 }

@@ -96,6 +96,20 @@ CREATE TABLE pins (
     updated_at              timestamptz NOT NULL
 ) WITH (fillfactor = 70);
 
+-- Tries of a PIN under an idempotency key, for a day: the same try again is not counted again, and another PIN is
+-- another request. The hash is keyed, so it cannot be searched for the PIN. They go with the PIN.
+CREATE TABLE pin_tries (
+    user_id                 uuid NOT NULL REFERENCES pins (user_id) ON DELETE CASCADE,
+    route                   text COLLATE "C" NOT NULL,
+    key                     text COLLATE "C" NOT NULL,
+    request_hash            bytea NOT NULL,
+    tried_at                timestamptz NOT NULL,
+    outcome                 text COLLATE "C" CHECK (outcome IN ('right', 'wrong')),     -- null until it was compared
+    attempts_left           integer NOT NULL CHECK (attempts_left >= 0),                -- if it was wrong
+    PRIMARY KEY (user_id, route, key)
+);
+CREATE INDEX pin_tries_age ON pin_tries (tried_at);
+
 CREATE TABLE devices (
     id                      uuid PRIMARY KEY,
     user_id                 uuid NOT NULL REFERENCES users (id),
@@ -114,6 +128,13 @@ CREATE POLICY own_pin ON pins TO ${handler}
     WITH CHECK (user_id = nullif(current_setting('transfa.user_id', true), '')::uuid);
 CREATE POLICY all_pins ON pins TO ${owner}, ${worker} USING (true) WITH CHECK (true);
 
+ALTER TABLE pin_tries ENABLE ROW LEVEL SECURITY;
+ALTER TABLE pin_tries FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_tries ON pin_tries TO ${handler}
+    USING (user_id = nullif(current_setting('transfa.user_id', true), '')::uuid)
+    WITH CHECK (user_id = nullif(current_setting('transfa.user_id', true), '')::uuid);
+CREATE POLICY all_tries ON pin_tries TO ${owner}, ${worker} USING (true) WITH CHECK (true);
+
 ALTER TABLE devices ENABLE ROW LEVEL SECURITY;
 ALTER TABLE devices FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_devices ON devices TO ${handler}
@@ -122,8 +143,11 @@ CREATE POLICY own_devices ON devices TO ${handler}
 CREATE POLICY all_devices ON devices TO ${owner}, ${worker} USING (true) WITH CHECK (true);
 
 GRANT SELECT, INSERT, UPDATE ON pins TO ${handler};
+GRANT SELECT, INSERT, DELETE ON pin_tries TO ${handler};
+GRANT UPDATE (outcome) ON pin_tries TO ${handler};
 GRANT SELECT, INSERT ON devices TO ${handler};
 GRANT UPDATE (revoked_at) ON devices TO ${handler};
 GRANT SELECT, DELETE ON pins TO ${worker};
+GRANT SELECT, DELETE ON pin_tries TO ${worker};
 GRANT SELECT ON devices TO ${worker};
 GRANT UPDATE (revoked_at) ON devices TO ${worker};

@@ -4,6 +4,9 @@ import Postgres
 import Primitives
 
 /// The table `pins`.
+///
+/// A PIN that is removed takes its `pin_tries` with it. One that is replaced leaves those that were right, since the
+/// request that replaced it may come again; the others are tried anew.
 struct PINStore: Sendable {
     /// A PIN's hash and its lock.
     struct Stored: Sendable {
@@ -63,6 +66,7 @@ struct PINStore: Sendable {
             WHERE user_id = \(user.uuid) AND hash = \(old) RETURNING user_id
             """
         )
+        try await self.forgetTries(of: user, in: transaction)
         return !rows.isEmpty
     }
 
@@ -75,7 +79,14 @@ struct PINStore: Sendable {
             WHERE user_id = \(user.uuid) RETURNING user_id
             """
         )
+        try await self.forgetTries(of: user, in: transaction)
         return !rows.isEmpty
+    }
+
+    private func forgetTries(of user: UserID, in transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            "DELETE FROM pin_tries WHERE user_id = \(user.uuid) AND outcome IS DISTINCT FROM 'right'"
+        )
     }
 
     /// Removes the PIN.

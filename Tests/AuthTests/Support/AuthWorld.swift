@@ -5,6 +5,7 @@ import Messaging
 import Postgres
 import Primitives
 import Sealing
+import ServiceKit
 import ServiceTestSupport
 import TestSupport
 
@@ -36,6 +37,7 @@ struct AuthWorld: ServiceWorld {
     static let eraseClosed = EraseClosedProfiles(
         users: UserStore(),
         webhooks: ClerkWebhookStore(),
+        tries: PINTryStore(),
         eraseUser: AuthWorld.eraseUser,
         retention: AuthWorld.retention
     )
@@ -49,14 +51,50 @@ struct AuthWorld: ServiceWorld {
     }
 
     var vault: KeyVault { KeyVault(keys: DataKeyStore(), ring: self.ring) }
-    var checkPIN: CheckPIN { CheckPIN(database: self.requests, pins: self.pins, hasher: self.hasher) }
-    var setPIN: SetPIN {
+    var checkPIN: CheckPIN { self.checker(hashing: self.hasher) }
+    var pinSetting: SetPIN {
         SetPIN(database: self.requests, users: self.users, pins: self.pins, hasher: self.hasher, check: self.checkPIN)
     }
-    var resetPIN: ResetPIN {
+    var pinReset: ResetPIN {
         ResetPIN(database: self.requests, users: self.users, pins: self.pins, hasher: self.hasher, clock: self.clock)
     }
+    var issueApproval: IssueApproval {
+        IssueApproval(database: self.requests, signer: self.signer, vault: self.vault)
+    }
     var registerDevice: RegisterDevice { RegisterDevice(users: self.users, devices: self.devices, vault: self.vault) }
+
+    /// Checks PINs with another hasher.
+    func checker(hashing hasher: PINHasher) -> CheckPIN {
+        CheckPIN(database: self.requests, pins: self.pins, tries: PINTryStore(), hasher: hasher)
+    }
+
+    /// Sets a PIN, without a key.
+    func setPIN(_ pin: PIN, current: PIN?, of user: UserID, cause: Cause) async throws {
+        let prepared = try await self.pinSetting.prepare(pin, current: current, of: user, under: nil, cause: cause)
+        try await self.asUser(user) { try await self.pinSetting(prepared, of: user, in: $0) }
+    }
+
+    /// Resets a PIN, without a key.
+    func resetPIN(_ pin: PIN, of user: UserID, provenAt: Date?, cause: Cause) async throws {
+        let hash = try await self.pinReset.prepare(pin, of: user, provenAt: provenAt)
+        try await self.asUser(user) { try await self.pinReset(hash, of: user, in: $0) }
+    }
+
+    /// Issues an approval for a right PIN, without a key.
+    func approve(_ scope: ApprovalScope, pin: PIN, of user: UserID) async throws -> ApprovalResponse {
+        try await self.checkPIN(pin, of: user, cause: Cause())
+        let kept = try await self.asUser(user) { try await self.issueApproval(scope, user: user, in: $0) }
+        return try await self.issueApproval.opened(kept, of: user)
+    }
+
+    /// The wrong attempts that are counted against Ada's PIN.
+    func failedAttempts() async throws -> Int {
+        let sql: SQL = "SELECT failed_attempts FROM pins WHERE user_id = \(self.ada.uuid)"
+        guard let count = try await self.work.client.query(sql).first?.decode(Int32.self) else {
+            throw TestFailure("Ada has no PIN")
+        }
+        return Int(count)
+    }
 
     /// How many rows a table has.
     func count(_ table: String) async throws -> Int64 {
@@ -76,6 +114,14 @@ struct AuthWorld: ServiceWorld {
                 in: transaction
             )
         }
+    }
+}
+
+extension CheckPIN {
+    /// Checks a PIN without a key.
+    @discardableResult
+    func callAsFunction(_ pin: PIN, of user: UserID, cause: Cause) async throws -> String {
+        try await self(pin, of: user, under: nil, cause: cause)
     }
 }
 
