@@ -10,7 +10,7 @@ extension ServiceDefinition {
     /// The transaction service.
     public static let transaction = ServiceDefinition(
         name: "transaction",
-        needs: [.database, .broker, .clerk, .auth, .ownCounts],
+        needs: [.database, .broker, .redis, .clerk, .auth, .ownCounts],
         keys: TransactionConfiguration.keys,
         schema: { try TransactionSchema.sets() },
         build: { try TransactionParts(host: $0).wired() }
@@ -153,8 +153,8 @@ struct TransactionParts {
     private func router(_ place: PlaceOrder, _ database: EventDatabase) -> Router<AppRequestContext> {
         let history = HistoryStore(client: self.host.handlers, workers: self.host.workers)
         let approvals = self.host.approvals { try await history.deviceKey($0, of: $1) }
-        let orders = OrderDesk(place: place, approvals: approvals)
         let executor = self.host.idempotency()
+        let orders = OrderDesk(place: place, approvals: approvals, executor: executor)
         let once = ChangeOnce(executor: executor, database: database)
         let router = self.host.router()
         let group = router.group().add(middleware: self.host.authentication())

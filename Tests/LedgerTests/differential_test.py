@@ -71,6 +71,7 @@ class World:
             old = r.choice(recent[-40:])
             q |= {k: old[k] for k in ("sender", "recipient", "amount", "key", "hash", "nonce", "device")}
             if r.random() < .3: q |= dict(hash=r.randbytes(32))
+            if r.random() < .4: q |= dict(nonce=self.id())      # approved anew
             if r.random() < .2: q |= dict(key="again" + str(r.randrange(10**6)))
             return q
         sender = r.choice(self.users)
@@ -172,9 +173,9 @@ def compare_rows(c, m):
     same("receiving", {u: x for u, *x in rows(
         "SELECT user_id, month, slots_used, event_sequence, incoming FROM receiving_counters")}, m.receiving)
     same("first day", dict(rows("SELECT id, first_day_total FROM devices")), m.first_day)
-    same("refusals", {(u, r, k): (bytes(h), code) for u, r, k, h, code in rows(
-        "SELECT user_id, route, key, request_hash, code FROM refused_orders")},
-        {k: v[:2] for k, v in m.keys.items() if v[1] != "accepted"})
+    same("refusals", {(u, r, k): (bytes(h), code, nonce) for u, r, k, h, code, nonce in rows(
+        "SELECT user_id, route, key, request_hash, code, nonce FROM refused_orders")},
+        {k: v[:3] for k, v in m.keys.items() if v[1] != "accepted"})
     same("nonces", set(rows("SELECT user_id, nonce FROM approval_nonces")), m.nonces)
     same("entries", sorted(rows("SELECT account_id, sequence, amount, balance_after, leg, transfer_id FROM entries")), sorted(m.entries))
     same("breaks", set(rows("SELECT transfer_id, kind FROM breaks")), m.breaks)

@@ -197,7 +197,8 @@ TYPES = ("uuid", "uuid", "text", "bigint", "text", "text", "text", "bytea", "uui
 PLACE = ("SELECT code, is_replay, transfer_id, route, fee, duty, placed_at FROM place_orders("
          + ", ".join(f"%s::{t}[]" for t in TYPES) + ", %s) ORDER BY ord")
 STORED = ("request_hash", "code", "transfer_id", "type", "route", "amount", "fee", "duty", "recipient_username",
-          "beneficiary_id", "placed_at", "money_drop_id", "amount_per_claim", "slots", "password_required", "expires_at", "link")
+          "beneficiary_id", "placed_at", "money_drop_id", "amount_per_claim", "slots", "password_required", "expires_at", "link",
+          "answer_version", "kind", "nonce")
 
 
 def request(sender, recipient, amount, key=None, **more):

@@ -10,8 +10,8 @@ import ledger as L
 LAGOS = dt.timezone(dt.timedelta(hours=1))
 OPEN = ("accepted", "submitted", "unknown")
 SYSTEM = dict(provider_clearing=16, fees=32, stamp_duty=48, receivable=80, suspense=96)
-# Refusals that the same request does not get again: somebody may have changed what they are about.
-FORGOTTEN = ("sender_unknown", "sender_restricted", "receive_only", "approval_used", "device_unknown", "device_revoked")
+# Refusals that pass by themselves: nothing is kept, the approval is good for another try. Those that never end otherwise.
+PASSING, LASTING = ("sender_unknown", "recipient_not_ready"), ("amount_invalid", "recipient_self")
 FIRST = dt.date(2000, 1, 1)
 
 
@@ -35,22 +35,23 @@ class Model:
     # Acceptance
 
     def place(self, batch, now):
-        seen, answers = {}, []
+        answers = []
         for q in batch:
             if q["sender"] not in self.users:
                 answers.append(refused("sender_unknown"))
                 continue
             key = (q["sender"], q["route"], q["key"])
-            known = self.keys.get(key) or seen.get(key)
+            known = self.keys.get(key)
             if known and known[0] != q["hash"]:
                 answers.append(refused("idempotency_key_reused"))
-            elif known:
-                answers.append(L.Placed("idempotent_replay", known[2], None, known[1], None, None))
+            elif known and (known[1] in ("accepted", *LASTING) or known[2] == q["nonce"]):
+                answers.append(L.Placed("idempotent_replay", known[3], None, known[1], None, None))
             else:
                 answer = self.decide(q, now)
-                seen[key] = (q["hash"], answer.code, answer.id)
-                if answer.code not in FORGOTTEN:
-                    self.keys[key] = seen[key]
+                if answer.code not in PASSING:
+                    self.nonces.add((q["sender"], q["nonce"]))
+                    if answer.code != "approval_used":          # that is about another order
+                        self.keys[key] = (q["hash"], answer.code, q["nonce"], answer.id)
                 answers.append(answer)
         return answers
 
@@ -58,7 +59,6 @@ class Model:
         sender = self.users[q["sender"]]
         balance = self.balances[sender["wallet"]]
         used = (q["sender"], q["nonce"]) in self.nonces
-        self.nonces.add((q["sender"], q["nonce"]))
         if sender["status"] != "active" or sender["debits_blocked"] or balance[3]: return refused("sender_restricted")
         if not sender["sending_allowed"]: return refused("receive_only")
         if used: return refused("approval_used")

@@ -175,7 +175,7 @@ def _(s):
     equal(L.place(s.handler, [done], now)[0][0], "accepted")
     recovery = begun(s, now)
     answers = L.place(s.handler, [q, q | {"id": L.v7()}, L.request(bob, ann_name, 1), order(ann, 10, 2), done], now)
-    equal([(a.outcome, a.code) for a in answers], [("recovering", "recovering"), ("idempotent_replay", "recovering"),
+    equal([(a.outcome, a.code) for a in answers], [("recovering", "recovering"), ("recovering", "recovering"),
           ("recovering", "recovering"), ("recovering", "recovering"), ("idempotent_replay", "accepted")])
     equal(s.wallet(ann), (1000, 10))
     equal(s.one("SELECT count(*) FROM approval_nonces WHERE nonce = %s", q["nonce"])[0], 0)

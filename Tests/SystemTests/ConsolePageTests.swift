@@ -92,6 +92,7 @@ extension Journeys {
             let base = suite.environment.publicURL("console") + "/console/api"
             let good = try await suite.send("GET", base + "/services/auth/ops/status", headers: page.headers)
             #expect(good.status == 200 && good.text.contains(#""service" : "auth""#))
+            #expect(good.text.contains(#""answered":{"#))
             let hidden = [
                 "/services/auth/master-keys", "/services/auth/ops/clock", "/services/nobody/ops/status",
                 "/services/auth/transfers", "/services/auth/ops/jobs/..%2Fclock", "/services/auth/ops/%2e%2e/jwks",

@@ -177,5 +177,18 @@ struct RefusalTests {
         #expect(often.status == .tooManyRequests && often.headers[.retryAfter] == "3600")
         #expect(DropPasswordProblem.tooMany(wait: 840).apiError.headers[.retryAfter] == "840")
         #expect(DropPasswordProblem.missing.apiError.status == .forbidden)
+        let moments = [MoneyDropRefusal.pending.apiError, PaymentRequestRefusal.inPayment.apiError]
+        #expect(moments.allSatisfy { $0.status == .conflict && $0.headers[.retryAfter] != nil })
+    }
+
+    @Test("a refusal is kept under the key when it will be so for ever, and no other is")
+    func kept() {
+        let drops: [MoneyDropRefusal] = [.own, .expired, .ended]
+        let refused = MoneyDropRefusal.allCases.map(\.apiError).filter { $0.status == .unprocessableContent }
+        #expect(refused.filter(\.isKept) == drops.map(\.apiError))
+        let requests: [PaymentRequestRefusal] = [.payerSelf, .expired, .declined]
+        let asked = PaymentRequestRefusal.allCases.map(\.apiError).filter { $0.status == .unprocessableContent }
+        #expect(asked.filter(\.isKept) == requests.map(\.apiError))
+        #expect(!DisputeRefusal.tooMany.apiError.isKept)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Primitives
 import ServiceKit
 import ServiceTestSupport
 import TestSupport
@@ -9,7 +10,7 @@ import Testing
 
 @Suite("Refusals of orders")
 struct OrderRefusalTests {
-    @Test("the database and the service know the same codes, and keep the same of them")
+    @Test("the database and the service know the same codes, and tell who is refused for a moment when to come again")
     func sameCodes() async throws {
         try await withTransaction { world in
             let text = "pg_get_functiondef('order_refusal'::regproc)"
@@ -19,9 +20,13 @@ struct OrderRefusalTests {
             // Not a refusal: the answer is the one that was given before.
             let codes = Set(rules).subtracting(["idempotent_replay"])
             #expect(codes == Set(OrderRefusal.allCases.map(\.rawValue)))
-            for refusal in OrderRefusal.allCases where refusal != .keyReused {
-                let isKept = try await world.database.psql("SELECT is_kept('\(refusal.rawValue)')") == ["t"]
-                #expect(isKept == ![403, 409, 503].contains(refusal.apiError.status.code), "\(refusal)")
+            for refusal in OrderRefusal.allCases {
+                let kinds = try await world.database.psql("SELECT refusal_kind('\(refusal.rawValue)')")
+                let kind = try #require(kinds.first)
+                #expect(["passing", "momentary", "lasting"].contains(kind), "\(refusal)")
+                let error = refusal.apiError
+                #expect((kind == "passing") == [409, 503].contains(error.status.code), "\(refusal)")
+                #expect((kind == "passing") == (error.headers[.retryAfter] != nil), "\(refusal)")
             }
         }
     }
@@ -63,8 +68,9 @@ struct OrderRefusalTests {
     func repeated() async throws {
         try await withTransaction { world in
             try await world.funds("ada-account", 1000, "p-1")
-            let refused = try await world.orders("bayo", 5000, key: "dear")
-            let again = try await world.orders("bayo", 5000, key: "dear")
+            let approval = world.ids.next()
+            let refused = try await world.orders("bayo", 5000, key: "dear", nonce: approval)
+            let again = try await world.orders("bayo", 5000, key: "dear", nonce: approval)
             #expect(again.outcome == refused.outcome && again.isRepeated && !refused.isRepeated)
             let first = try await world.orders("bayo", 100, key: "lunch")
             let second = try await world.orders("bayo", 100, key: "lunch")

@@ -53,12 +53,14 @@ struct PlaceOrder: Sendable {
 
     /// What was answered before under the same key; nil when nothing was.
     ///
+    /// It is the answer to whoever has no good approval. With one, ask whether it stands under that.
+    ///
     /// - Throws: 422 when the key was used for another request.
-    func earlierAnswer(_ scope: IdempotencyScope) async throws -> OrderAnswer? {
+    func earlier(_ scope: IdempotencyScope) async throws -> OrderStore.Stored? {
         let stored = try await self.store.stored(scope.user, route: scope.route, key: scope.key.text)
         guard let stored else { return nil }
         guard scope.isOfSameRequest(stored.hash) else { throw OrderRefusal.keyReused }
-        return stored.answer
+        return stored
     }
 
     private func sealed(_ text: Order.Text?, of user: UserID) async throws -> String? {

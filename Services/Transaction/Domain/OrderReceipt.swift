@@ -32,6 +32,11 @@ struct OrderReceipt: Sendable, Equatable {
     let duty: Int64
     let target: Target
     let createdAt: Date
+    /// The version in which it is written, the same whenever it is written again.
+    let version: Int16
+
+    /// The version of what is accepted now; the ledger's `answer_version()` names it too.
+    static let newestVersion: Int16 = 1
 }
 
 extension OrderReceipt.Target {

@@ -9,15 +9,17 @@
 --   3. order_refusal()       decides one order after the other, from its facts less what the earlier ones took
 --   4. write_...()           write what was decided
 --
--- From sender_restricted on the approval's nonce is spent, whatever the answer: a refused approval must not be played
--- again when money arrives. The clock is read after the locks: waiting would date it back. A repeated order has the
--- code that it had; what was accepted is read from its transfer, see stored_order(). Plans that were made while the
--- tables were empty would scan them, and stay in use as they grow: so no scans.
+-- An approval's nonce is spent whatever the answer, unless that passes by itself (refusal_kind): a refused approval
+-- must not be played again when money arrives. The clock is read after the locks: waiting would date it back. A
+-- repeated order has the code that it had; what was accepted is read from its transfer, see stored_order(). A refusal
+-- that may be otherwise later stands for its approval alone: under another one the same order is decided anew. Plans
+-- that were made while the tables were empty would scan them, and stay in use as they grow: so no scans.
 CREATE OR REPLACE FUNCTION place_orders(
     p_ids uuid[], p_senders uuid[], p_recipients text[], p_amounts bigint[], p_descriptions text[], p_routes text[],
     p_keys text[], p_hashes bytea[], p_nonces uuid[], p_devices uuid[], p_created_events uuid[],
     p_rerouted_events uuid[], p_slot_events uuid[], p_correlations uuid[], p_traceparents text[], p_types text[],
-    p_targets uuid[], p_details text[], p_now timestamptz DEFAULT NULL -- tests only; otherwise the database's clock
+    p_targets uuid[], p_details text[], p_now timestamptz DEFAULT NULL, -- tests only; otherwise the database's clock
+    p_answer_version smallint DEFAULT NULL
 ) RETURNS TABLE (ord integer, code text, is_replay boolean, transfer_id uuid, route text, fee bigint, duty bigint,
     placed_at timestamptz) LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
@@ -38,28 +40,30 @@ DECLARE
     v_slots bigint[] := v_none;
     v_requests bigint[] := v_none;
     v_nonces bigint[] := v_none;
+    v_kept bigint[] := v_none;                           -- whose answer stands under the key
 BEGIN
     FOR f IN SELECT * FROM order_facts(p_ids, p_senders, p_recipients, p_amounts, p_descriptions, p_routes, p_keys,
         p_hashes, p_nonces, p_devices, p_created_events, p_rerouted_events, p_slot_events, p_correlations,
         p_traceparents, p_types, p_targets, p_details, v_locked, v_now) LOOP
         v_devices := v_devices || f.known_device;
         f.at_device := array_position(v_devices, f.known_device);
+        IF v_kept[f.at_key] > 0 THEN
+            f.stored_hash := p_hashes[v_kept[f.at_key]]; f.stored_nonce := p_nonces[v_kept[f.at_key]];
+            f.stored_code := nullif(v_codes[v_kept[f.at_key]], 'accepted');
+            f.stored_transfer := CASE WHEN f.stored_code IS NULL THEN p_ids[v_kept[f.at_key]] END;
+        END IF;
         f.nonce_used := f.nonce_used OR v_nonces[f.at_nonce] > 0;
-        f.day_left := f.day_left - v_sent[f.at_sender];
-        f.month_left := f.month_left - v_sent[f.at_sender];
+        f.day_left := f.day_left - v_sent[f.at_sender]; f.month_left := f.month_left - v_sent[f.at_sender];
         f.available := f.available - v_held[f.at_sender];
-        f.own_left := f.own_left - v_withdrawn[f.at_sender];
-        f.device_left := f.device_left - v_on_device[f.at_device];
+        f.own_left := f.own_left - v_withdrawn[f.at_sender]; f.device_left := f.device_left - v_on_device[f.at_device];
         f.recipient_left := f.recipient_left - v_incoming[f.at_recipient];
         f.slots_used := f.slots_used + v_slots[f.at_recipient];
         f.slot_events := f.slot_events + v_slots[f.at_recipient];
         IF f.request_id IS NOT NULL AND v_requests[f.at_target] > 0 THEN f.request_state := 'processing'; END IF;
-        f.route_reason := order_route_reason(f);
-        f.route := route_of(f.route_reason);
+        f.route_reason := order_route_reason(f); f.route := route_of(f.route_reason);
         f.fee := CASE f.route WHEN 'external' THEN f.external_fee ELSE f.internal_fee END;
         f.duty := CASE f.route WHEN 'external' THEN f.external_duty ELSE f.internal_duty END;
         f.code := coalesce(order_refusal(f), 'accepted');
-
         IF f.code = 'accepted' THEN
             v_sent[f.at_sender] := v_sent[f.at_sender] + f.amount;
             v_held[f.at_sender] := v_held[f.at_sender] + f.amount + f.fee + f.duty;
@@ -70,18 +74,14 @@ BEGIN
             v_requests[f.at_target] := v_requests[f.at_target] + coalesce((NOT f.request_multiple)::integer, 0);
         END IF;
         is_replay := f.code = 'idempotent_replay';
-        code := CASE WHEN NOT is_replay THEN f.code WHEN f.stored_transfer IS NOT NULL THEN 'accepted'
-            ELSE coalesce(f.stored_code, v_codes[f.at_key]) END;
+        code := CASE WHEN is_replay THEN coalesce(f.stored_code, 'accepted') ELSE f.code END;
         v_codes := v_codes || code;
-        IF spends_approval(f.code) THEN
-            v_nonces[f.at_nonce] := 1;
-            v_spent := v_spent || f;
-        END IF;
-        transfer_id := CASE WHEN code = 'accepted' THEN coalesce(f.stored_transfer, p_ids[f.at_key]) END;
-        ord := f.ord; route := f.route; fee := f.fee; duty := f.duty; placed_at := v_now;
-        RETURN NEXT;
+        IF spends_approval(f.code) THEN v_nonces[f.at_nonce] := 1; v_spent := v_spent || f; END IF;
+        IF f.code = 'accepted' OR is_kept(f.code) THEN v_kept[f.at_key] := f.ord; END IF;
+        transfer_id := CASE WHEN code = 'accepted' THEN coalesce(f.stored_transfer, f.id) END;
+        ord := f.ord; route := f.route; fee := f.fee; duty := f.duty; placed_at := v_now; RETURN NEXT;
     END LOOP;
-    PERFORM write_orders(v_spent, v_now);
+    PERFORM write_orders(v_spent, v_kept, coalesce(p_answer_version, answer_version()), v_now);
 END $$;
 
 -- Locks what limits the orders of a batch, each kind sorted and in a statement of its own; returns the recipients whose
@@ -122,8 +122,9 @@ CREATE OR REPLACE FUNCTION order_refusal(f order_facts) RETURNS text LANGUAGE sq
     SELECT CASE
         -- Who asks, and is it the first time?
         WHEN f.known_sender IS NULL THEN 'sender_unknown'
-        WHEN coalesce(f.stored_hash, f.first_hash) <> f.hash THEN 'idempotency_key_reused'
-        WHEN f.stored_hash IS NOT NULL OR f.at_key < f.ord THEN 'idempotent_replay'
+        WHEN f.stored_hash <> f.hash THEN 'idempotency_key_reused'
+        WHEN f.stored_hash IS NOT NULL AND (f.stored_nonce = f.nonce
+            OR refusal_kind(f.stored_code) IS DISTINCT FROM 'momentary') THEN 'idempotent_replay'
 
         -- May they?
         WHEN f.recovering THEN 'recovering'
@@ -170,16 +171,36 @@ CREATE OR REPLACE FUNCTION order_refusal(f order_facts) RETURNS text LANGUAGE sq
         END
 $$;
 
--- Whether an order spends its approval: from may-they on, whatever the answer.
-CREATE OR REPLACE FUNCTION spends_approval(code text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-    SELECT code NOT IN ('sender_unknown', 'idempotency_key_reused', 'idempotent_replay', 'recovering')
+-- Whether a refused order may be accepted later; null for what is no refusal.
+--   passing    it passes by itself within moments: nothing is kept, and the approval is not spent
+--   momentary  it may be otherwise when somebody has done something, or time has gone on: kept with the approval, and
+--              decided anew under another one
+--   lasting    it never will: kept
+CREATE OR REPLACE FUNCTION refusal_kind(code text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE
+        WHEN code IN ('sender_unknown', 'recovering', 'recipient_not_ready', 'request_in_payment') THEN 'passing'
+        WHEN code IN ('sender_restricted', 'receive_only', 'approval_used', 'device_unknown', 'device_revoked',
+            'recipient_unknown', 'recipient_unavailable', 'request_paid', 'beneficiary_unknown',
+            'beneficiary_not_verified', 'beneficiary_not_in_plan', 'expiry_invalid', 'amount_below_minimum',
+            'limit_per_transfer', 'limit_per_day', 'limit_per_month', 'limit_new_device', 'limit_new_beneficiary',
+            'recipient_limit', 'quote_changed', 'insufficient_funds') THEN 'momentary'
+        WHEN code IN ('idempotency_key_reused', 'amount_invalid', 'recipient_self', 'request_unknown',
+            'request_mismatch', 'request_expired', 'request_declined', 'request_amount', 'quote_expired') THEN 'lasting'
+        END
 $$;
 
--- Whether the same request gets this refusal again. What a person or an operator may change, they may try again.
-CREATE OR REPLACE FUNCTION is_kept(code text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-    SELECT spends_approval(code) AND code NOT IN ('accepted', 'sender_restricted', 'receive_only', 'approval_used',
-        'device_unknown', 'device_revoked')
+-- Whether an order spends its approval: accepted or refused, when that does not pass by itself.
+CREATE OR REPLACE FUNCTION spends_approval(code text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT code NOT IN ('idempotency_key_reused', 'idempotent_replay') AND refusal_kind(code) IS DISTINCT FROM 'passing'
 $$;
+
+-- Whether a refusal is kept under the key. A key or an approval that is another order's says nothing about this one.
+CREATE OR REPLACE FUNCTION is_kept(code text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT refusal_kind(code) IN ('momentary', 'lasting') AND code NOT IN ('idempotency_key_reused', 'approval_used')
+$$;
+
+-- In which version the answer to an accepted order is written, unless the caller says so. See OrderAnswer+HTTPResponse.
+CREATE OR REPLACE FUNCTION answer_version() RETURNS smallint LANGUAGE sql IMMUTABLE AS $$ SELECT 1::smallint $$;
 
 -- Which way the money of an order goes, and why.
 CREATE OR REPLACE FUNCTION order_route_reason(f order_facts) RETURNS text LANGUAGE sql IMMUTABLE AS $$
@@ -213,8 +234,8 @@ CREATE OR REPLACE FUNCTION order_facts(
         (q.details->>'amount_per_claim')::bigint, (q.details->>'slots')::integer,
         date_trunc('milliseconds', (q.details->>'expires_at')::timestamptz),
         q.details->>'pool_account', q.details->>'link', q.details->>'password_hash',
-        coalesce(k.request_hash, o.request_hash), k.code, o.id, (SELECT recovery_is_open()), an.nonce IS NOT NULL,
-        d.id, d.revoked_at IS NOT NULL, NULL::integer, dc.most - dc.used,
+        coalesce(k.request_hash, o.request_hash), k.code, k.nonce, o.id, (SELECT recovery_is_open()),
+        an.nonce IS NOT NULL, d.id, d.revoked_at IS NOT NULL, NULL::integer, dc.most - dc.used,
         s.*,
         f.user_id, f.wallet_id, f.provider_account,
         f.unavailable OR EXISTS (SELECT 1 FROM blocks y
@@ -234,15 +255,13 @@ CREATE OR REPLACE FUNCTION order_facts(
             (min(x.ord) OVER same_key)::integer AS at_key,
             (min(x.ord) OVER (PARTITION BY x.sender_id, x.nonce))::integer AS at_nonce,
             array_position(p_recipients, x.recipient) AS at_recipient,
-            array_position(p_targets, x.target) AS at_target,
-            first_value(x.hash) OVER same_key AS first_hash
+            array_position(p_targets, x.target) AS at_target
         FROM unnest(p_ids, p_senders, p_recipients, p_amounts, p_descriptions, p_routes, p_keys, p_hashes, p_nonces,
                 p_devices, p_created_events, p_rerouted_events, p_slot_events, p_correlations, p_traceparents, p_types,
                 p_targets, p_details) WITH ORDINALITY
             AS x(id, sender_id, recipient, amount, description, api_route, key, hash, nonce, device_id, created_event,
                 rerouted_event, slot_event, correlation_id, traceparent, type, target, details, ord)
-        WINDOW same_key AS (PARTITION BY x.sender_id, x.api_route, x.key ORDER BY x.ord
-            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
+        WINDOW same_key AS (PARTITION BY x.sender_id, x.api_route, x.key)
     ) q
     LEFT JOIN LATERAL sender_facts(q.sender_id, p_now) s ON true
     LEFT JOIN LATERAL device_to_cap(q.sender_id, q.device_id) d ON true
@@ -294,26 +313,32 @@ RETURNS TABLE (
     WHERE p_type = 'self_transfer' AND x.id = p_account AND x.user_id = p_user
 $$;
 
--- How an order was answered whose key is this one.
+-- How an order was answered whose key is this one: an accepted one with the version of its answer, a refused one with
+-- its kind and the approval that was refused. All of it stands since then: the transfer's name of the recipient and the
+-- drop's link are copies, and what a switch changes is kept beside as it was first.
 CREATE OR REPLACE FUNCTION stored_order(p_user uuid, p_route text, p_key text) RETURNS TABLE (
     request_hash bytea, code text, transfer_id uuid, type text, route text, amount bigint, fee bigint, duty bigint,
     recipient_username text, beneficiary_id uuid, placed_at timestamptz, money_drop_id uuid, amount_per_claim bigint,
-    slots integer, password_required boolean, expires_at timestamptz, link text
+    slots integer, password_required boolean, expires_at timestamptz, link text, answer_version smallint, kind text,
+    nonce uuid
 ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT k.request_hash, k.code, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, k.created_at, NULL, NULL, NULL, NULL,
-        NULL, NULL
+        NULL, NULL, NULL, refusal_kind(k.code), k.nonce
     FROM refused_orders k WHERE k.user_id = p_user AND k.route = p_route AND k.key = p_key
     UNION ALL
     SELECT t.request_hash, 'accepted', t.id, t.type, t.first_route, t.amount, t.first_fee, t.first_duty,
         t.recipient_username, CASE t.type WHEN 'self_transfer' THEN t.beneficiary_id END, t.created_at,
-        d.id, d.amount_per_claim, d.slots, d.password_hash IS NOT NULL, d.expires_at, d.link
+        d.id, d.amount_per_claim, d.slots, d.password_hash IS NOT NULL, d.expires_at, d.link,
+        t.answer_version, NULL, NULL
     FROM transfers t LEFT JOIN money_drops d ON d.funding_id = t.id
     WHERE t.request_key = request_key(p_user, p_route, p_key)
     LIMIT 1
 $$;
 
--- Writes what was decided, one statement of a kind whatever the number of orders.
-CREATE OR REPLACE FUNCTION write_orders(p_orders order_facts[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+-- Writes what was decided, one statement of a kind whatever the number of orders. p_kept is the order of the batch
+-- whose answer stands under a key, at the position of the first with that key.
+CREATE OR REPLACE FUNCTION write_orders(p_orders order_facts[], p_kept bigint[], p_answer_version smallint,
+    p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     o order_facts;
     v_accepted order_facts[] := '{}';
@@ -324,24 +349,31 @@ BEGIN
            AND o.recipient_locked IS NOT TRUE THEN
             RAISE EXCEPTION 'recipient_changed' USING ERRCODE = 'serialization_failure';
         END IF;
-        IF o.code = 'accepted' THEN v_accepted := v_accepted || o; END IF;
+        CONTINUE WHEN o.code <> 'accepted';
+        v_accepted := v_accepted || o;
+        IF o.stored_code IS NOT NULL THEN                -- seldom, so one by one, and by the key
+            DELETE FROM refused_orders k WHERE k.user_id = o.sender_id AND k.route = o.api_route AND k.key = o.key;
+        END IF;
     END LOOP;
     WITH refused AS (
-        INSERT INTO refused_orders (user_id, route, key, request_hash, code, created_at)
-        SELECT f.sender_id, f.api_route, f.key, f.hash, f.code, p_now FROM unnest(p_orders) f WHERE is_kept(f.code)
+        INSERT INTO refused_orders AS k (user_id, route, key, request_hash, code, nonce, created_at)
+        SELECT f.sender_id, f.api_route, f.key, f.hash, f.code, f.nonce, p_now FROM unnest(p_orders) f
+        WHERE f.code <> 'accepted' AND p_kept[f.at_key] = f.ord
+        ON CONFLICT (user_id, route, key) DO UPDATE SET code = excluded.code, nonce = excluded.nonce,
+            created_at = excluded.created_at
     )
     INSERT INTO approval_nonces (user_id, nonce, used_at)
     SELECT f.sender_id, f.nonce, p_now FROM unnest(p_orders) f WHERE NOT f.nonce_used;
     IF v_accepted <> '{}' THEN
-        PERFORM write_transfers(v_accepted, p_now);
+        PERFORM write_transfers(v_accepted, p_answer_version, p_now);
         PERFORM count_orders(v_accepted);
         PERFORM publish_orders(v_accepted, p_now);
     END IF;
 END $$;
 
 -- The transfers of accepted orders, with their holds, their first step and the jobs that submit them.
-CREATE OR REPLACE FUNCTION write_transfers(p_orders order_facts[], p_now timestamptz) RETURNS void
-LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION write_transfers(p_orders order_facts[], p_answer_version smallint, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT 1 FROM unnest(p_orders) f WHERE f.type = 'money_drop') THEN
         PERFORM write_drops(p_orders, p_now);
@@ -352,7 +384,7 @@ BEGIN
             recipient_username, debit_account, credit_account, amount, fee, duty, route, route_reason, first_fee,
             first_duty, first_route, source_account, beneficiary_id, destination, slot_month, incoming_counted,
             spent_day, spent_month, device_id, capped_device_id, description, api_route, idempotency_key, request_key,
-            request_hash, payment_request_id, parent_id, correlation_id, traceparent, created_at)
+            request_hash, answer_version, payment_request_id, parent_id, correlation_id, traceparent, created_at)
         SELECT f.id, 'trf-' || f.id, f.type, 'accepted', CASE f.route_reason WHEN 'no_slot' THEN 2 ELSE 1 END, 1,
             f.sender_id, f.recipient_id, f.recipient, f.wallet_id,
             CASE WHEN f.route = 'external' THEN system_account('provider_clearing', f.id)
@@ -367,7 +399,7 @@ BEGIN
             coalesce(f.route = 'internal' AND f.recipient_left IS NOT NULL, false),
             f.spent_day, f.spent_month, f.device_id, CASE WHEN f.device_left IS NOT NULL THEN f.known_device END,
             CASE WHEN f.type <> 'money_drop' THEN f.description END, f.api_route, f.key,
-            request_key(f.sender_id, f.api_route, f.key), f.hash, f.request_id,
+            request_key(f.sender_id, f.api_route, f.key), f.hash, p_answer_version, f.request_id,
             CASE WHEN f.type = 'money_drop' THEN f.target END, f.correlation_id, f.traceparent, p_now
         FROM placed f
     ),

@@ -25,35 +25,49 @@ struct DisputeController: Sendable {
         let draft = try DisputeDraft(reason: body.reason, text: body.text)
         // A bad key is refused whatever it came for.
         _ = try request.idempotencyKey()
-        guard try await self.history.transfer(transfer, for: user) != nil,
-            let sealed = try await self.view.sealed(draft.text, field: SealedText.dispute, of: user)
-        else { throw APIError.notFound }
-        let answer = try await self.once(request, context) { transaction in
-            let dispute = try await self.store.open(
-                transaction.makeID(),
-                of: transfer,
-                by: user,
-                draft.reason,
-                sealedText: sealed,
-                in: transaction
-            )
-            let event = DisputeOpened(
-                disputeID: dispute.id,
-                transactionID: transfer,
-                userID: user.uuid,
-                reason: dispute.reason,
-                dueAt: Timestamp.text(dispute.dueAt),
-                timestamp: Timestamp.text(dispute.openedAt)
-            )
-            try await transaction.publish(event, about: dispute.id.lowercased)
-            // What is kept of the answer holds the words sealed.
-            return try APIResponse(
-                .created,
-                json: self.view.resource(dispute, text: sealed),
-                headers: [.location: "/transactions/\(transfer.lowercased)/disputes"]
-            )
-        }
-        return try await self.view.opened(answer, of: user)
+        let change = Change(
+            preparing: { _ in
+                guard try await self.history.transfer(transfer, for: user) != nil,
+                    let sealed = try await self.view.sealed(draft.text, field: SealedText.dispute, of: user)
+                else { throw APIError.notFound }
+                return sealed
+            },
+            then: { try await self.open(draft, sealedText: $1, about: transfer, by: user, in: $0) },
+            finishing: { try await self.view.opened($0, of: user) }
+        )
+        return try await self.once(request, context, change)
+    }
+
+    private func open(
+        _ draft: DisputeDraft,
+        sealedText: String,
+        about transfer: UUID,
+        by user: UserID,
+        in transaction: EventTransaction
+    ) async throws -> APIResponse {
+        let dispute = try await self.store.open(
+            transaction.makeID(),
+            of: transfer,
+            by: user,
+            draft.reason,
+            sealedText: sealedText,
+            in: transaction
+        )
+        let event = DisputeOpened(
+            disputeID: dispute.id,
+            transactionID: transfer,
+            userID: user.uuid,
+            reason: dispute.reason,
+            dueAt: Timestamp.text(dispute.dueAt),
+            timestamp: Timestamp.text(dispute.openedAt)
+        )
+        try await transaction.publish(event, about: dispute.id.lowercased)
+        // What is kept of the answer holds the words sealed.
+        return try APIResponse(
+            .created,
+            json: self.view.resource(dispute, text: sealedText),
+            headers: [.location: "/transactions/\(transfer.lowercased)/disputes"]
+        )
     }
 
     private func list(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {

@@ -24,12 +24,14 @@ struct LimitsController: Sendable {
         let user = try context.requireIdentity().userID
         let limits = try await request.decodeBody(as: OwnLimits.self, context: context)
         try Self.check(limits)
-        if let earlier = try await self.once.earlierAnswer(request, context) { return earlier }
-        let approval = try await self.approvals.verify(request, context: context)
-        return try await self.once(request, context) { transaction in
-            try await self.store.set(limits, of: user, nonce: approval.nonce, in: transaction)
-            return try APIResponse(json: limits)
-        }
+        let change = Change(
+            preparing: { _ in try await self.approvals.verify(request, context: context) },
+            then: { transaction, approval in
+                try await self.store.set(limits, of: user, nonce: approval.nonce, in: transaction)
+                return try APIResponse(json: limits)
+            }
+        )
+        return try await self.once(request, context, change)
     }
 
     private static func check(_ limits: OwnLimits) throws(FieldProblem) {

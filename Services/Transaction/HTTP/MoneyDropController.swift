@@ -40,10 +40,9 @@ struct MoneyDropController: Sendable {
             context,
             quote: body.quoteID,
             identifying: try self.identifying(body),
-            formerly: try self.formerly(body)
-        ) {
-            try await self.create(draft)
-        }
+            formerly: try self.formerly(body),
+            OrderDesk.Wanted(looking: {}, making: { try await self.create(draft) })
+        )
     }
 
     /// What tells the request from others, when it has a password: that itself is not to be found by trying.
@@ -73,32 +72,39 @@ struct MoneyDropController: Sendable {
             identifying: password.map { Array(self.keyedHash($0).utf8) },
             formerly: password.map { self.keyedHash.former($0).map { Array($0.utf8) } } ?? []
         )
-        if let earlier = try await self.executor.storedAnswer(for: scope) { return earlier }
-        let hash = try await self.claim.checkedHash(drop, by: user, password: password)
-        return try await self.executor.run(scope, in: self.database, context: context) { transaction in
-            let claimed = try await self.claim(drop, by: user, passwordHash: hash, in: transaction)
-            return try .accepted(
-                location: "/transactions/\(claimed.transaction.lowercased)",
-                json: ClaimResponse(
-                    moneyDropID: drop,
-                    transactionID: claimed.transaction,
-                    status: "accepted",
-                    amount: claimed.amount,
-                    createdAt: Timestamp.text(claimed.createdAt)
+        let change = Change(
+            preparing: { _ in try await self.claim.checkedHash(drop, by: user, password: password) },
+            then: { transaction, hash in
+                let claimed = try await self.claim(drop, by: user, passwordHash: hash, in: transaction)
+                return try .accepted(
+                    location: "/transactions/\(claimed.transaction.lowercased)",
+                    json: ClaimResponse(
+                        moneyDropID: drop,
+                        transactionID: claimed.transaction,
+                        status: "accepted",
+                        amount: claimed.amount,
+                        createdAt: Timestamp.text(claimed.createdAt)
+                    )
                 )
-            )
-        }
+            }
+        )
+        return try await self.executor.run(scope, in: self.database, context: context, change)
     }
 
     private func end(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let drop = try context.uuid("id")
         let scope = try await request.idempotencyScope(context: context)
-        guard try await self.store.find(drop, for: user)?.creator == user.uuid else { throw APIError.notFound }
-        return try await self.executor.run(scope, in: self.database, context: context) { transaction in
-            try await self.store.end(drop, by: user, in: transaction)
-            return .noContent
-        }
+        let change = Change(
+            preparing: { _ in
+                guard try await self.store.find(drop, for: user)?.creator == user.uuid else { throw APIError.notFound }
+            },
+            then: { transaction, _ in
+                try await self.store.end(drop, by: user, in: transaction)
+                return .noContent
+            }
+        )
+        return try await self.executor.run(scope, in: self.database, context: context, change)
     }
 
     // MARK: Reads

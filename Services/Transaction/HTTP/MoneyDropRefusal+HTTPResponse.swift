@@ -1,14 +1,17 @@
 import ServiceKit
 
 extension MoneyDropRefusal: APIErrorConvertible {
-    /// 403 and 409 for what another try may change, 404 without a drop, 503 while nothing is decided, 422 for the rest,
-    /// which is stored under the key.
+    /// 403 and 409 for what another try may change, 404 without a drop, 503 while nothing is decided, 422 for the rest:
+    /// stored under the key when it will be so for ever.
     var apiError: APIError {
         switch self {
         case .claimantUnknown, .claimantNotReady: .notOnboarded
         case .claimantRestricted, .passwordWrong: .forbidden(self.rawValue, detail: self.detail)
         case .unknown: .notFound
         case .recovering: .recovering
+        case .pending: .passing(self.rawValue, detail: self.detail, after: 2)
+        // A claim may fail, and its slot is open again; room in a wallet comes back.
+        case .alreadyClaimed, .exhausted, .recipientLimit: .refused(self.rawValue, detail: self.detail).notKept()
         default: .refused(self.rawValue, detail: self.detail)
         }
     }

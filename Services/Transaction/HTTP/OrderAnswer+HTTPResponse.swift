@@ -20,7 +20,21 @@ extension OrderAnswer {
 }
 
 extension OrderReceipt {
+    /// In the version in which the order was answered: the same request gets the same bytes as long as the ledger stands.
+    ///
+    /// - Throws: `UnknownAnswerVersion`.
     fileprivate func response() throws -> APIResponse {
+        switch self.version {
+        case 1: return try self.firstVersion()
+        default: throw UnknownAnswerVersion(version: self.version)
+        }
+    }
+
+    /// The bytes that are kept in the folder Golden of the tests.
+    ///
+    /// When they are to be others, these bodies get a copy that stays as they are, and what is accepted from then on is
+    /// of another version.
+    private func firstVersion() throws -> APIResponse {
         let transaction = "/transactions/\(self.transaction.lowercased)"
         return switch self.target {
         case .recipient(let username):
@@ -72,4 +86,14 @@ extension OrderReceipt {
             )
         }
     }
+}
+
+/// An order was answered by a newer release, in a version that this one cannot write.
+struct UnknownAnswerVersion: Error, Equatable {
+    let version: Int16
+}
+
+extension UnknownAnswerVersion: APIErrorConvertible {
+    /// 503: while releases stand side by side, another process knows.
+    var apiError: APIError { .unavailable("answered_by_newer_release", retryAfter: 10) }
 }

@@ -7,6 +7,9 @@ extension OrderRefusal: APIErrorConvertible {
         switch self {
         case .recovering: .recovering
         case .senderUnknown: .notOnboarded
+        // Their wallet opens when they have been verified.
+        case .recipientNotReady: .passing(self.rawValue, detail: self.detail, after: 60)
+        case .requestInPayment: .passing(self.rawValue, detail: self.detail, after: 5)
         default: Self.error(self.status, self.rawValue, self.detail, source: self.source)
         }
     }
@@ -26,8 +29,7 @@ extension OrderRefusal: APIErrorConvertible {
         return APIError(status, code: code, title: title, detail: detail, source: source)
     }
 
-    /// 403 for what another try may change, which is not kept under the key; else 422, also for what the body names and
-    /// is not there.
+    /// 403 for who may not; else 422, also for what the body names and is not there.
     private var status: HTTPResponse.Status {
         switch self {
         case .senderRestricted, .receiveOnly, .approvalUsed, .deviceUnknown, .deviceRevoked: .forbidden

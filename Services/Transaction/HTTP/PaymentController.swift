@@ -24,17 +24,15 @@ struct PaymentController: Sendable {
             amount: body.amount,
             description: body.description
         )
-        return try await self.orders.take(request, context, quote: body.quoteID) {
-            .payment(draft, request: body.paymentRequestID)
-        }
+        let order = Order.payment(draft, request: body.paymentRequestID)
+        return try await self.orders.take(request, context, quote: body.quoteID, OrderDesk.Wanted(order))
     }
 
     private func withdraw(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let body = try await request.decodeBody(as: SelfTransferRequest.self, context: context)
         guard body.amount > 0 else { throw PaymentProblem.amountNotPositive }
-        return try await self.orders.take(request, context, quote: body.quoteID) {
-            .withdrawal(to: body.beneficiaryID, amount: Money(kobo: body.amount))
-        }
+        let order = Order.withdrawal(to: body.beneficiaryID, amount: Money(kobo: body.amount))
+        return try await self.orders.take(request, context, quote: body.quoteID, OrderDesk.Wanted(order))
     }
 
     private func ask(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {

@@ -37,23 +37,33 @@ struct PaymentRequestController: Sendable {
             expiresAt: body.expiresAt,
             isMultiple: body.multiple ?? false
         )
-        let sealed = try await self.view.sealed(draft.description, of: owner)
-        let answer = try await self.once(request, context) { transaction in
-            // Not a UUIDv7: its time and counter would help strangers to guess.
-            let id = UUID()
-            let new = PaymentRequestStore.New(
-                id: id,
-                owner: owner,
-                draft: draft,
-                sealedDescription: sealed,
-                link: PublicLink.request(id, base: self.linkBase),
-                expiresAt: draft.expiresAt ?? transaction.now.addingTimeInterval(Self.lifetime)
-            )
-            try await self.store.create(new, in: transaction)
-            let resource = self.view.resource(of: new, at: transaction.now)
-            return try APIResponse(.created, json: resource, headers: [.location: "/payment-requests/\(id.lowercased)"])
-        }
-        return try await self.view.opened(answer, of: owner)
+        let change = Change(
+            preparing: { _ in try await self.view.sealed(draft.description, of: owner) },
+            then: { try await self.create(draft, sealedDescription: $1, owner: owner, in: $0) },
+            finishing: { try await self.view.opened($0, of: owner) }
+        )
+        return try await self.once(request, context, change)
+    }
+
+    private func create(
+        _ draft: PaymentRequestDraft,
+        sealedDescription: String?,
+        owner: UserID,
+        in transaction: EventTransaction
+    ) async throws -> APIResponse {
+        // Not a UUIDv7: its time and counter would help strangers to guess.
+        let id = UUID()
+        let new = PaymentRequestStore.New(
+            id: id,
+            owner: owner,
+            draft: draft,
+            sealedDescription: sealedDescription,
+            link: PublicLink.request(id, base: self.linkBase),
+            expiresAt: draft.expiresAt ?? transaction.now.addingTimeInterval(Self.lifetime)
+        )
+        try await self.store.create(new, in: transaction)
+        let resource = self.view.resource(of: new, at: transaction.now)
+        return try APIResponse(.created, json: resource, headers: [.location: "/payment-requests/\(id.lowercased)"])
     }
 
     private func pay(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
@@ -67,15 +77,19 @@ struct PaymentRequestController: Sendable {
             description: body.description,
             expiresAt: nil
         )
-        _ = try request.requireIdempotencyKey()
-        guard let asked = try await self.store.find(id), asked.isVisible(to: payer),
-            let owner = try await self.view.username(of: asked.owner)
-        else { throw APIError.notFound }
-        guard let amount = wish.amount ?? asked.amount else {
-            throw FieldProblem(pointer: "/amount", detail: "The request leaves the amount open: say how much.")
-        }
-        let draft = try PaymentDraft(recipient: owner, amount: amount, description: wish.description)
-        return try await self.orders.take(request, context, quote: body.quoteID) { .payment(draft, request: id) }
+        let wanted = OrderDesk.Wanted(
+            looking: {
+                guard let asked = try await self.store.find(id), asked.isVisible(to: payer),
+                    let owner = try await self.view.username(of: asked.owner)
+                else { throw APIError.notFound }
+                guard let amount = wish.amount ?? asked.amount else {
+                    throw FieldProblem(pointer: "/amount", detail: "The request leaves the amount open: say how much.")
+                }
+                return try PaymentDraft(recipient: owner, amount: amount, description: wish.description)
+            },
+            making: { .payment($0, request: id) }
+        )
+        return try await self.orders.take(request, context, quote: body.quoteID, wanted)
     }
 
     private func end(

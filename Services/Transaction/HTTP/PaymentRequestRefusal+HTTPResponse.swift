@@ -9,6 +9,7 @@ extension PaymentRequestRefusal: APIErrorConvertible {
         case .unknown: .notFound
         case .payerUnknown:
             .refused(self.rawValue, detail: "There is no user with this name.", source: .pointer("/payer_username"))
+                .notKept()
         case .payerSelf:
             .refused(self.rawValue, detail: "You cannot ask yourself for money.", source: .pointer("/payer_username"))
         case .payerTakesNoRequests:
@@ -17,6 +18,7 @@ extension PaymentRequestRefusal: APIErrorConvertible {
                 detail: "This person does not take requests for money from you.",
                 source: .pointer("/payer_username")
             )
+            .notKept()
         case .askedTooOften:
             // Sixty an hour, or twenty a day of one person: after an hour the first may be over.
             .tooManyRequests(
@@ -30,10 +32,13 @@ extension PaymentRequestRefusal: APIErrorConvertible {
                 detail: "The expiry must be in the future, at most 92 days away.",
                 source: .pointer("/expires_at")
             )
+            .notKept()
         case .tooManyOpen:
             .refused(self.rawValue, detail: "Too many of your requests are open: at most 200, and 10 to one person.")
-        case .inPayment: .refused(self.rawValue, detail: "Somebody is paying this request.")
-        case .paid: .refused(self.rawValue, detail: "This request was paid.")
+                .notKept()
+        case .inPayment: .passing(self.rawValue, detail: "Somebody is paying this request.", after: 5)
+        // A payment that is taken back opens it again.
+        case .paid: .refused(self.rawValue, detail: "This request was paid.").notKept()
         case .expired: .refused(self.rawValue, detail: "This request has expired.")
         case .declined: .refused(self.rawValue, detail: "This request was declined.")
         }

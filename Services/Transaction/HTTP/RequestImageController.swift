@@ -33,9 +33,26 @@ struct RequestImageController: Sendable {
         let owner = try context.requireIdentity().userID
         let id = try context.uuid("id")
         _ = try request.idempotencyKey()
+        let file = try await self.desk.upload(in: request, context)
+        let change = Change(
+            preparing: { _ in try await self.keep(file, of: id, owner: owner, context) },
+            then: { transaction, key in
+                try await self.show(key, of: id, owner: owner, in: transaction)
+                return try APIResponse(json: RequestImageResource(imageURL: key.requestImagePath))
+            }
+        )
+        return try await self.once(request, context, change)
+    }
+
+    /// Keeps a picture, of which a job takes care if nothing shows it in the end.
+    private func keep(
+        _ file: [UInt8],
+        of id: UUID,
+        owner: UserID,
+        _ context: AppRequestContext
+    ) async throws -> ImageKey {
         guard try await self.store.find(id)?.owner == owner.uuid else { throw APIError.notFound }
-        let picture = try await self.desk.picture(in: request, context)
-        if let earlier = try await self.once.earlierAnswer(request, context) { return earlier }
+        let picture = try self.desk.picture(of: file)
         let record = ImageRecord(key: .random(), owner: owner, contentType: picture.kind.contentType)
         try await self.database.transaction(as: owner, cause: context.cause) { transaction in
             try await self.images.announce(record, of: id, in: transaction)
@@ -47,10 +64,7 @@ struct RequestImageController: Sendable {
             )
         }
         try await self.desk.keep(picture, as: record)
-        return try await self.once(request, context) { transaction in
-            try await self.show(record.key, of: id, owner: owner, in: transaction)
-            return try APIResponse(json: RequestImageResource(imageURL: record.key.requestImagePath))
-        }
+        return record.key
     }
 
     private func delete(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {

@@ -59,6 +59,7 @@ CREATE TABLE transfers (
     first_route         text COLLATE "C",                -- of an order, as it was answered: a switch changes the others
     first_fee           bigint,
     first_duty          bigint,
+    answer_version      smallint,                        -- of an order: in which version its answer is written
     source_account      text,                            -- the provider's account the money leaves
     beneficiary_id      uuid,                            -- external only
     destination         text,                            -- counterparty or deposit account, frozen
@@ -82,7 +83,8 @@ CREATE TABLE transfers (
     created_at          timestamptz NOT NULL,
     submitted_at        timestamptz,
     ended_at            timestamptz,
-    CHECK ((idempotency_key IS NULL) = (request_key IS NULL) AND (api_route IS NULL) = (request_key IS NULL))
+    CHECK ((idempotency_key IS NULL) = (request_key IS NULL) AND (api_route IS NULL) = (request_key IS NULL)),
+    CHECK ((answer_version IS NULL) = (request_key IS NULL))
 ) WITH (fillfactor = 80);
 CREATE INDEX transfers_sent ON transfers (sender_id, id DESC);
 CREATE INDEX transfers_received ON transfers (recipient_id, id DESC);
@@ -394,13 +396,15 @@ CREATE TABLE receiving_counters (
 
 -- Orders -------------------------------------------------------------------------------------------------------------
 
--- Refusals that the same request gets again; what was accepted answers from its transfer. Answers are kept 30 days.
+-- Refusals that the same request gets again, some only as long as it comes with the approval that was refused, see
+-- refusal_kind(); what was accepted answers from its transfer. Refusals are kept 30 days.
 CREATE TABLE refused_orders (
     user_id         uuid NOT NULL,
     route           text COLLATE "C" NOT NULL,           -- of the API
     key             text COLLATE "C" NOT NULL,           -- Idempotency-Key
     request_hash    bytea NOT NULL,
     code            text COLLATE "C" NOT NULL,
+    nonce           uuid NOT NULL,                       -- of the approval
     created_at      timestamptz NOT NULL,
     PRIMARY KEY (user_id, route, key)
 );
@@ -412,12 +416,13 @@ CREATE TYPE order_facts AS (
     ord integer, id uuid, sender_id uuid, recipient text, amount bigint, description text, api_route text, key text,
     hash bytea, nonce uuid, device_id uuid, created_event uuid, rerouted_event uuid, slot_event uuid,
     correlation_id uuid, traceparent text, type text, target uuid, details jsonb,
-    at_sender integer, at_key integer, at_nonce integer, at_recipient integer, at_target integer, first_hash bytea,
+    at_sender integer, at_key integer, at_nonce integer, at_recipient integer, at_target integer,
     quote_cost bigint, quote_expires_at timestamptz,
     drop_amount_per_claim bigint, drop_slots integer, drop_expires_at timestamptz, drop_pool_account text,
     drop_link text, drop_password_hash text,
     -- What was answered under its key, and the approval.
-    stored_hash bytea, stored_code text, stored_transfer uuid, recovering boolean, nonce_used boolean,
+    stored_hash bytea, stored_code text, stored_nonce uuid, stored_transfer uuid, recovering boolean,
+    nonce_used boolean,
     known_device uuid, device_revoked boolean, at_device integer, device_left bigint,
     -- The sender.
     known_sender uuid, wallet_id bigint, source_account text, sending_allowed boolean, restricted boolean,

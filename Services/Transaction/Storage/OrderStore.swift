@@ -74,11 +74,14 @@ struct OrderStore: Sendable {
             fee: try row.decode(column: "fee"),
             duty: try row.decode(column: "duty"),
             target: OrderReceipt.Target(order.order),
-            createdAt: try row.decode(column: "placed_at")
+            createdAt: try row.decode(column: "placed_at"),
+            version: OrderReceipt.newestVersion
         )
     }
 
     private static let accepted = "accepted"
+    /// The kind of a refusal that may be otherwise later: `refusal_kind()`.
+    private static let momentary = "momentary"
 
     private static func statement(_ orders: [PendingOrder]) throws -> SQL {
         let details = try orders.map { try $0.order.details(quote: $0.quote) }
@@ -92,23 +95,41 @@ struct OrderStore: Sendable {
                 \(orders.map(\.reroutedEvent))::uuid[], \(orders.map(\.slotEvent))::uuid[],
                 \(orders.map(\.correlation))::uuid[], \(orders.map(\.traceparent))::text[],
                 \(orders.map(\.order.type.rawValue))::text[], \(orders.map(\.order.target))::uuid[],
-                \(details)::text[]) ORDER BY ord
+                \(details)::text[], p_answer_version => \(OrderReceipt.newestVersion)) ORDER BY ord
             """
     }
 
-    /// The answer stored under a key, however old, with the hash of its request; nil when there is none.
-    func stored(_ user: UserID, route: String, key: String) async throws -> (hash: [UInt8], answer: OrderAnswer)? {
+    /// What stands under a key.
+    struct Stored: Sendable {
+        /// The hash of its request.
+        let hash: [UInt8]
+        let answer: OrderAnswer
+        /// The approval that was refused, when the same request is decided anew under another one; else nil.
+        let refusedApproval: UUID?
+
+        /// Whether a request with a good approval gets this answer.
+        func stands(under nonce: UUID) -> Bool { self.refusedApproval == nil || self.refusedApproval == nonce }
+    }
+
+    /// What stands under a key: an acceptance however old, a refusal for thirty days; nil when nothing does.
+    func stored(_ user: UserID, route: String, key: String) async throws -> Stored? {
         let rows = try await self.client.query(
             """
             SELECT request_hash, code, type, transfer_id, route, amount, fee, duty, placed_at, recipient_username,
-                beneficiary_id, money_drop_id, amount_per_claim, slots, password_required, expires_at, link
+                beneficiary_id, money_drop_id, amount_per_claim, slots, password_required, expires_at, link,
+                answer_version, kind, nonce
             FROM stored_order(\(user.uuid), \(route), \(key))
             """
         )
         return try rows.first.map { row in
             let code: String = try row.decode(column: "code")
             let outcome: OrderAnswer.Outcome = code == Self.accepted ? .accepted(try Self.receipt(row)) : .refused(code)
-            return (try row.decode(column: "request_hash"), OrderAnswer(outcome: outcome, isRepeated: true))
+            let kind: String? = try row.decode(column: "kind")
+            return Stored(
+                hash: try row.decode(column: "request_hash"),
+                answer: OrderAnswer(outcome: outcome, isRepeated: true),
+                refusedApproval: try kind == Self.momentary ? row.decode(UUID.self, column: "nonce") : nil
+            )
         }
     }
 
@@ -120,7 +141,8 @@ struct OrderStore: Sendable {
             fee: try row.decode(column: "fee"),
             duty: try row.decode(column: "duty"),
             target: try Self.target(row),
-            createdAt: try row.decode(column: "placed_at")
+            createdAt: try row.decode(column: "placed_at"),
+            version: try row.decode(column: "answer_version")
         )
     }
 

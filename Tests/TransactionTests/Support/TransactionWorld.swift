@@ -55,13 +55,24 @@ struct TransactionWorld: ServiceWorld {
     }
 
     /// How a payment of Ada's is answered.
-    func orders(_ username: String, _ amount: Int64, key: String? = nil) async throws -> OrderAnswer {
+    @discardableResult
+    func orders(
+        _ username: String,
+        _ amount: Int64,
+        key: String? = nil,
+        nonce: UUID? = nil
+    ) async throws -> OrderAnswer {
         let draft = try PaymentDraft(recipient: username, amount: amount, description: nil)
-        return try await self.places(.payment(draft, request: nil), of: self.ada, key: key)
+        return try await self.places(.payment(draft, request: nil), of: self.ada, key: key, nonce: nonce)
     }
 
-    /// How an order is answered.
-    func places(_ order: Order, of sender: UserID, key: String? = nil) async throws -> OrderAnswer {
+    /// How an order is answered; without a nonce its approval is a new one.
+    func places(
+        _ order: Order,
+        of sender: UserID,
+        key: String? = nil,
+        nonce: UUID? = nil
+    ) async throws -> OrderAnswer {
         let order = PendingOrder(
             transaction: self.ids.next(),
             sender: sender,
@@ -70,7 +81,7 @@ struct TransactionWorld: ServiceWorld {
             route: "POST /transactions/\(order.type.rawValue)",
             key: key ?? self.ids.next().lowercased,
             requestHash: Array(repeating: 1, count: 32),
-            nonce: self.ids.next(),
+            nonce: nonce ?? self.ids.next(),
             device: nil,
             createdEvent: self.ids.next(),
             reroutedEvent: self.ids.next(),

@@ -41,7 +41,7 @@ CREATE TEMP VIEW seed_words AS
 INSERT INTO transfers (id, reference, type, state, sequence, steps, sender_id, recipient_id, recipient_username,
     debit_account, credit_account, amount, fee, duty, route, route_reason, source_account, beneficiary_id, destination,
     slot_month, spent_day, spent_month, device_id, description, api_route, idempotency_key, request_key, request_hash,
-    payment_request_id, parent_id, correlation_id, provider_id, failure_reason, created_at, submitted_at, ended_at)
+    answer_version, payment_request_id, parent_id, correlation_id, provider_id, failure_reason, created_at, submitted_at, ended_at)
 SELECT x.id,
     CASE x.type WHEN 'inbound' THEN 'inb-' || x.id
         WHEN 'subscription_charge' THEN 'sub-' || s.id || '-' || to_char(x.day, 'YYYYMMDD') ELSE 'trf-' || x.id END,
@@ -61,6 +61,7 @@ SELECT x.id,
     CASE WHEN x.api_route IS NOT NULL THEN s.device END, w.sealed, x.api_route, 'seed-' || x.key,
     sha256(convert_to(s.id || E'\n' || x.api_route || E'\nseed-' || x.key, 'UTF8')),
     CASE WHEN x.api_route IS NOT NULL THEN sha256(convert_to(x.h, 'UTF8')) END,
+    CASE WHEN x.api_route IS NOT NULL THEN answer_version() END,
     q.id, d.id, x.id, CASE x.type WHEN 'inbound' THEN 'seed-pay-' WHEN 'subscription_charge' THEN NULL ELSE 'seed-trf-' END || x.n,
     CASE x.state WHEN 'failed' THEN 'refused_by_bank' WHEN 'reversed' THEN 'returned_by_bank' END,
     x.created_at, CASE WHEN x.type NOT IN ('inbound', 'subscription_charge') THEN x.created_at + interval '40 milliseconds' END,
