@@ -10,7 +10,7 @@ extension ServiceDefinition {
     /// The notification service.
     public static let notification = ServiceDefinition(
         name: "notification",
-        needs: [.database, .broker, .clerk, .auth],
+        needs: [.database, .broker, .redis, .clerk, .auth],
         keys: NotificationConfiguration.keys,
         schema: { try NotificationSchema.sets() },
         build: { host in
@@ -65,6 +65,7 @@ struct NotificationParts {
         WebhookController(
             tokens: self.configuration.webhookTokens.all,
             lane: lane,
+            memory: self.host.messageMemory(),
             metrics: WebhookMetrics(self.host.metrics)
         ).add(to: router)
         self.addRoutes(to: router.group().add(middleware: self.host.authentication()), messaging.requests, hub)

@@ -7,7 +7,7 @@ extension ServiceDefinition {
     /// The subscription service.
     public static let subscription = ServiceDefinition(
         name: "subscription",
-        needs: [.database, .broker, .clerk, .auth],
+        needs: [.database, .broker, .redis, .clerk, .auth],
         keys: SubscriptionConfiguration.keys,
         schema: { try SubscriptionSchema.sets() },
         build: { try SubscriptionParts(host: $0).wired() }

@@ -46,11 +46,19 @@ struct BankController: Sendable {
         let body = try await request.decodeBody(as: BeneficiaryRequest.self, context: context)
         let account = try BankAccount(checking: body)
         guard let key = try await self.key(of: user) else { throw CustomerError.erased }
-        let asked = try await self.once(request, context) { transaction in
-            let enquiry = try await self.enquireName(account, user: user, key: key, in: transaction)
-            // Kept without the number: whoever repeats the request is answered from the enquiry.
-            return try APIResponse(.accepted, json: EnquiryResource(enquiry, key: nil))
-        }
+        let change = Change(
+            { transaction in
+                let enquiry = try await self.enquireName(account, user: user, key: key, in: transaction)
+                // Kept without the number: whoever repeats the request is answered from the enquiry.
+                return try APIResponse(.accepted, json: EnquiryResource(enquiry, key: nil))
+            },
+            finishing: { try await self.answer($0, of: user, key: key) }
+        )
+        return try await self.once(request, context, change)
+    }
+
+    /// What was asked, now or by an earlier request with the same key, as it stands once the bank has answered.
+    private func answer(_ asked: APIResponse, of user: UserID, key: DataKey) async throws -> APIResponse {
         guard asked.status == .accepted,
             let pending = try? JSONDecoder().decode(EnquiryResource.self, from: Data(asked.body))
         else { return asked }

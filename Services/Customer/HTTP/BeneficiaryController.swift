@@ -29,11 +29,14 @@ struct BeneficiaryController: Sendable {
         let body = try await request.decodeBody(as: BeneficiaryRequest.self, context: context)
         let account = try BankAccount(checking: body)
         guard let key = try await self.key(of: user) else { throw CustomerError.erased }
-        let accepted = try await self.once(request, context) { transaction in
-            let added = try await self.addBeneficiary(account, user: user, key: key, in: transaction)
-            return try APIResponse(.accepted, json: BeneficiaryResource(sealed: added))
-        }
-        return try await self.answer(accepted, user: user, key: key)
+        let change = Change(
+            { transaction in
+                let added = try await self.addBeneficiary(account, user: user, key: key, in: transaction)
+                return try APIResponse(.accepted, json: BeneficiaryResource(sealed: added))
+            },
+            finishing: { try await self.answer($0, user: user, key: key) }
+        )
+        return try await self.once(request, context, change)
     }
 
     /// What was accepted, now or by an earlier request with the same key, as it stands once the bank has answered.
@@ -83,13 +86,18 @@ struct BeneficiaryController: Sendable {
         let user = try context.requireIdentity().userID
         let id = try context.uuid("id")
         let key = try await self.key(of: user)
-        let answer = try await self.once(request, context) { transaction in
-            let chosen = try await self.chooseDefault(id, user: user, in: transaction)
-            return try APIResponse(json: BeneficiaryResource(sealed: chosen))
-        }
-        guard answer.status == .ok else { return answer }
-        let sealed = try JSONDecoder().decode(BeneficiaryResource.self, from: Data(answer.body))
-        return try APIResponse(json: sealed.opened(with: key, of: user), headers: answer.headers)
+        let change = Change(
+            { transaction in
+                let chosen = try await self.chooseDefault(id, user: user, in: transaction)
+                return try APIResponse(json: BeneficiaryResource(sealed: chosen))
+            },
+            finishing: { answer in
+                guard answer.status == .ok else { return answer }
+                let sealed = try JSONDecoder().decode(BeneficiaryResource.self, from: Data(answer.body))
+                return try APIResponse(json: sealed.opened(with: key, of: user), headers: answer.headers)
+            }
+        )
+        return try await self.once(request, context, change)
     }
 
     /// The user's key; nil when it was destroyed.

@@ -45,11 +45,17 @@ struct BlockController: Sendable {
         guard let name = context.parameters.get("username").flatMap({ Username($0) }) else {
             throw APIError.notFound(parameter: "username")
         }
-        // Also of somebody who has blocked the user: that must not be found out here.
-        guard let other = try await self.profiles.find(name) else { throw CustomerError.userNotFound }
-        return try await self.once(request, context) { transaction in
-            try await act(other.id, user, transaction)
-            return .noContent
-        }
+        let change = Change(
+            preparing: { _ in
+                // Also of somebody who has blocked the user: that must not be found out here.
+                guard let other = try await self.profiles.find(name) else { throw CustomerError.userNotFound }
+                return other.id
+            },
+            then: { transaction, other in
+                try await act(other, user, transaction)
+                return .noContent
+            }
+        )
+        return try await self.once(request, context, change)
     }
 }

@@ -20,8 +20,9 @@ extension CustomerError: APIErrorConvertible {
                 "too_many_beneficiaries",
                 detail: "At most \(Beneficiary.limit(hasPlan: true)) bank accounts are allowed."
             )
+            .notKept()
         case .planNeeded:
-            .refused("plan_needed", detail: "The free plan has one bank account. Subscribe to add another.")
+            .refused("plan_needed", detail: "The free plan has one bank account. Subscribe to add another.").notKept()
         case .tooManyEnquiries:
             .tooManyRequests(
                 detail: "At most \(NameEnquiry.hourlyLimit) accounts can be looked up in an hour.",
@@ -35,11 +36,11 @@ extension CustomerError: APIErrorConvertible {
                 headers: [.retryAfter: "5"]
             )
         case .beneficiaryNotVerified:
-            .refused("beneficiary_not_verified", detail: "The bank has not confirmed this account.")
+            .refused("beneficiary_not_verified", detail: "The bank has not confirmed this account.").notKept()
         case .accountNotFound(let reason): Self.rejected(reason)
         case .blockSelf: .refused("block_self", detail: "You cannot block yourself.")
         case .tooManyBlocks:
-            .refused("too_many_blocks", detail: "At most \(ChangeBlock.limit) people can be blocked.")
+            .refused("too_many_blocks", detail: "At most \(ChangeBlock.limit) people can be blocked.").notKept()
         case .merchantsOnly:
             .refused(
                 "merchants_only",

@@ -38,20 +38,24 @@ struct DocumentController: Sendable {
         let user = try context.requireIdentity().userID
         let id = try context.uuid("id")
         _ = try request.idempotencyKey()
-        let format = try await self.find(id, of: user).format
         let bytes = try await self.desk.upload(in: request, context, limit: HandedContent.maximumBytes)
-        if let earlier = try await self.once.earlierAnswer(request, context) {
-            guard earlier.status == .accepted else { return earlier }
-            return try await self.answer(id, of: user, headers: earlier.headers)
-        }
-        let content = try HandedContent(checking: bytes, as: format)
-        guard let key = try await self.keys.key(for: user) else { throw CustomerError.erased }
-        let taken = try await self.once(request, context) { transaction in
-            let sending = try await self.handIn(content, as: id, of: user, key: key, in: transaction)
-            return try APIResponse(.accepted, json: DocumentResource(sending))
-        }
-        guard taken.status == .accepted else { return taken }
-        return try await self.answer(id, of: user, headers: taken.headers)
+        let change = Change(
+            preparing: { _ in
+                let content = try HandedContent(checking: bytes, as: try await self.find(id, of: user).format)
+                guard let key = try await self.keys.key(for: user) else { throw CustomerError.erased }
+                return (content, key)
+            },
+            then: { transaction, prepared in
+                let (content, key) = prepared
+                let sending = try await self.handIn(content, as: id, of: user, key: key, in: transaction)
+                return try APIResponse(.accepted, json: DocumentResource(sending))
+            },
+            finishing: { taken in
+                guard taken.status == .accepted else { return taken }
+                return try await self.answer(id, of: user, headers: taken.headers)
+            }
+        )
+        return try await self.once(request, context, change)
     }
 
     /// How the document stands in a moment: with the provider, refused by it, or still on its way.

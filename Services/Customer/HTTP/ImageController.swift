@@ -29,17 +29,26 @@ struct ImageController: Sendable {
     private func put(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         _ = try request.idempotencyKey()
-        let picture = try await self.desk.picture(in: request, context)
-        if let earlier = try await self.once.earlierAnswer(request, context) { return earlier }
+        let file = try await self.desk.upload(in: request, context)
+        let change = Change(
+            preparing: { _ in try await self.keep(file, of: user, context) },
+            then: { transaction, key in
+                try await self.changeImage.show(key, of: user, in: transaction)
+                return try APIResponse(json: ImageResource(profileImageURL: key.path))
+            }
+        )
+        return try await self.once(request, context, change)
+    }
+
+    /// Keeps a picture, of which a job takes care if nothing shows it in the end.
+    private func keep(_ file: [UInt8], of user: UserID, _ context: AppRequestContext) async throws -> ImageKey {
+        let picture = try self.desk.picture(of: file)
         let record = ImageRecord(key: .random(), owner: user, contentType: picture.kind.contentType)
         try await self.once.database.transaction(as: user, cause: context.cause) { transaction in
             try await self.changeImage.announce(record, in: transaction)
         }
         try await self.desk.keep(picture, as: record)
-        return try await self.once(request, context) { transaction in
-            try await self.changeImage.show(record.key, of: user, in: transaction)
-            return try APIResponse(json: ImageResource(profileImageURL: record.key.path))
-        }
+        return record.key
     }
 
     private func delete(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {

@@ -23,17 +23,20 @@ struct PushTokenController: Sendable {
         let user = try context.requireIdentity().userID
         let body = try await request.decodeBody(as: PushTokenRequest.self, context: context)
         let token = try PushToken(checking: body.token)
-        let sealed = try await self.sealToken(token, of: user)
-        return try await self.once(request, context) { transaction in
-            let registered = try await self.pushes.register(
-                token,
-                sealed: sealed,
-                device: body.deviceID,
-                of: user,
-                in: transaction
-            )
-            return try APIResponse(json: PushTokenResource(registered))
-        }
+        let change = Change(
+            preparing: { _ in try await self.sealToken(token, of: user) },
+            then: { transaction, sealed in
+                let registered = try await self.pushes.register(
+                    token,
+                    sealed: sealed,
+                    device: body.deviceID,
+                    of: user,
+                    in: transaction
+                )
+                return try APIResponse(json: PushTokenResource(registered))
+            }
+        )
+        return try await self.once(request, context, change)
     }
 
     private func list(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {

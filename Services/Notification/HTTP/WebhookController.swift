@@ -9,6 +9,7 @@ import ServiceKit
 struct WebhookController: Sendable {
     let tokens: [String]
     let lane: WebhookLane
+    let memory: MessageMemory
     let metrics: WebhookMetrics
 
     /// The most bytes of a body, packed or not.
@@ -29,7 +30,9 @@ struct WebhookController: Sendable {
             self.metrics.malformed.increment(by: 1)
             throw NotificationError.malformedEvent
         }
-        let isNew = try await self.lane.take(event, cause: context.cause)
+        let isNew = try await self.memory.once(event.id) {
+            try await self.lane.take(event, cause: context.cause)
+        }
         (isNew ? self.metrics.accepted : self.metrics.repeated).increment(by: 1)
         return APIResponse(.ok)
     }

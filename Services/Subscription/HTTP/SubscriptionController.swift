@@ -50,20 +50,23 @@ struct SubscriptionController: Sendable {
         let body = try await request.decodeBody(as: SubscriptionRequest.self, context: context)
         let order = try PlanRequest(checking: body)
         let scope = try await request.idempotencyScope(context: context)
-        if let earlier = try await self.executor.storedAnswer(for: scope) { return earlier }
-        let approval = try await self.approvals.verify(request, context: context)
-        return try await self.executor.run(scope, in: self.database, context: context) { transaction in
-            guard try await self.nonces.spend(approval.nonce, of: user, in: transaction) else {
-                throw SubscriptionError.approvalUsed
+        let change = Change(
+            preparing: { _ in try await self.approvals.verify(request, context: context) },
+            then: { transaction, approval in
+                guard try await self.nonces.spend(approval.nonce, of: user, in: transaction) else {
+                    throw SubscriptionError.approvalUsed
+                }
+                do {
+                    let isCharged = try await self.subscribe(order, user: user, in: transaction)
+                    return try await self.answer(isCharged ? .accepted : .ok, user, transaction)
+                } catch let error as SubscriptionError where error.apiError.status == .unprocessableContent {
+                    // Returned and not thrown: what is refused uses the approval up too.
+                    let refusal = error.apiError
+                    return APIResponse(refusal.status, body: refusal.body(requestID: context.requestIDText))
+                }
             }
-            do {
-                let isCharged = try await self.subscribe(order, user: user, in: transaction)
-                return try await self.answer(isCharged ? .accepted : .ok, user, transaction)
-            } catch let error as SubscriptionError where error.apiError.status == .unprocessableContent {
-                // Returned and not thrown: what is refused uses the approval up too.
-                return APIResponse(error.apiError.status, body: error.apiError.body(requestID: context.requestIDText))
-            }
-        }
+        )
+        return try await self.executor.run(scope, in: self.database, context: context, change)
     }
 
     private func delete(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {

@@ -18,11 +18,11 @@ extension SubscriptionError: APIErrorConvertible {
         case .priceChanged:
             .refused("price_changed", detail: "The plan has another price now.", source: .pointer("/price"))
         case .chargePending:
-            .refused("charge_pending", detail: "A payment for your plan is under way. Try again in a moment.")
+            .passing("charge_pending", detail: "A payment for your plan is under way. Try again in a moment.", after: 5)
         case .periodPaid:
             .refused("period_paid", detail: "A period that begins today was paid already.")
         case .notSubscribed:
-            .refused("not_subscribed", detail: "There is no plan to end.")
+            .refused("not_subscribed", detail: "There is no plan to end.").notKept()
         }
     }
 }
