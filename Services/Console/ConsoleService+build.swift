@@ -11,7 +11,7 @@ extension ServiceDefinition {
     /// The console service.
     public static let console = ServiceDefinition(
         name: "console",
-        needs: [.database, .broker],
+        needs: [.database, .broker, .redis],
         keys: ConsoleConfiguration.keys,
         schema: { try ConsoleSchema.sets() },
         build: { try ConsoleParts(host: $0).wired() }

@@ -21,9 +21,19 @@ function brief(kobo) {
   return kobo < 100000000 ? `₦${count(Math.round(kobo / 100))}` : `₦${compact.format(kobo / 100)}`;
 }
 
+/** What came twice and was known, since the services started; null while none of them says. */
+function repeats(statuses) {
+  const places = statuses.flatMap((status) => Object.values(status.answered ?? {}));
+  // Whoever waited got the copy that the first one left in Redis.
+  const byRedis = sum(places.flatMap((place) => [place.repeat_redis, place.waited]));
+  const all = byRedis + sum(places.map((place) => place.repeat_postgres));
+  return statuses.some((status) => status.answered) ? { all, byRedis } : null;
+}
+
 /** What the tiles and charts say. */
 function digest(seen) {
-  const known = seen.services.filter((service) => service.status).map((service) => service.status.messages);
+  const statuses = seen.services.filter((service) => service.status).map((service) => service.status);
+  const known = statuses.map((status) => status.messages);
   const open = seen.money?.data ?? [];
   const unknown = open.find((row) => row.state === "unknown");
   return {
@@ -42,12 +52,19 @@ function digest(seen) {
     unknown: seen.money ? unknown?.count ?? 0 : null,
     oldestUnknown: unknown?.oldest_seconds ?? 0,
     breaks: seen.breaks?.open ?? null,
+    repeats: repeats(statuses),
   };
 }
 
 function tile(title, value, note, mood, link) {
   const content = [h("span", { class: "name" }, title), h("span", { class: "value" }, value), h("span", { class: "note" }, note ?? "")];
   return h("li", { class: mood ?? "" }, link ? h("a", { href: link }, content) : h("div", {}, content));
+}
+
+function twice(repeats) {
+  // All of them only when it is all: 99.9 % is 99 %.
+  const share = repeats?.all ? `${Math.floor((100 * repeats.byRedis) / repeats.all)} % by Redis` : "none";
+  return tile("Came twice", count(repeats?.all), repeats ? share : "not told", "");
 }
 
 function tiles(seen, now) {
@@ -64,6 +81,7 @@ function tiles(seen, now) {
     tile("Jobs failed", count(now.failed), "to be decided", now.failed ? "bad" : "", address("jobs", { state: "failed" })),
     tile("Breaks", count(now.breaks), "open", now.breaks ? "bad" : "", "#/breaks"),
     tile("Archive", count(seen.archive.position), archiveAge === null ? "empty" : `newest ${span(Math.max(0, archiveAge))} ago`, seen.archive.open_gaps ? "bad" : "", "#/events"),
+    twice(now.repeats),
   );
 }
 

@@ -131,7 +131,6 @@ class Suite:
             "broker": ["rabbitmqURL", "rabbitmqManagementURL"],
             "redis": ["redis url", *redis],
             "auth": ["authInternalURL", "authInternalToken"],
-            "counts": ["redis optionalURL", *redis],
         }
         try:
             shared = {need: [known[name] for name in those] for need, those in names.items()}
@@ -147,8 +146,6 @@ class Suite:
         found = list(always)
         for need in needs & shared.keys():
             found += shared[need]
-        if "clerk" in needs and not needs & {"redis", "ownCounts"}:
-            found += shared["counts"]
         found += self._own(service)
         return {setting.name: setting for setting in found}
 

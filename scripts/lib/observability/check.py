@@ -192,7 +192,7 @@ def scrape_agrees(deployment):
                 yield f"{name} has the labels {sorted(metric.labels)}, the sources say {sorted(wanted.labels)}"
             if metric.kind != wanted.kind:
                 yield f"{name} is a {metric.kind}, the sources say {wanted.kind}"
-        elif name.startswith(("transfa_", "http_", "db_", "messaging_", "rate_limit_", "process_")):
+        elif name.startswith(("transfa_", "http_", "db_", "messaging_", "rate_limit_", "idempotency_", "process_")):
             yield f"{name} was answered, and no source makes it"
     must = {name: metric for name, metric in deployment.sources.items() if not metric.late and name not in BY_SETTING}
     # The broker's answer may be in another file.

@@ -123,6 +123,10 @@ def service(name):
     def quantile(part, series, by="le"):
         return f"histogram_quantile({part}, sum by ({by}) (rate({series}[$__rate_interval])))"
 
+    def answers(outcomes=None):
+        among = f',outcome=~"{outcomes}"' if outcomes else ""
+        return f"rate(idempotency_answers_total{{{own}{among}}}[$__rate_interval])"
+
     return dashboard(f"transfa-{name}", f"Transfa: {name}", [
         stat("Instances up", "none", f'sum(up{{job="transfa",{own}}})', [(0, "red"), (1, "green")]),
         stat("Ready", "none", f"sum(transfa_ready{{{own}}})", [(0, "red"), (1, "green")]),
@@ -143,6 +147,13 @@ def service(name):
               (f"sum(rate(rate_limit_counted_alone_total{{{own}}}[$__rate_interval]))", "")),
         panel("Failed commands of Redis", "ops",
               (f"sum by (kind) (rate(redis_errors_total{{{own}}}[$__rate_interval]))", "{{kind}}")),
+        row("Came twice"),
+        panel("By place and outcome", "cps", (f"sum by (place, outcome) ({answers()})", "{{place}} {{outcome}}"),
+              width=16, description="What came under a key or an id: for the first time, or again, and who knew that."),
+        panel("Known to Redis", "percentunit",
+              (f"sum by (place) ({answers('repeat_redis|waited')})"
+               f" / sum by (place) ({answers('repeat_redis|repeat_postgres|waited')})", "{{place}}"),
+              description="Of what came again. Postgres knows the rest: nothing is wrong, and all of it is slower."),
         row("Calls to others"),
         panel("By host and result", "reqps",
               (f"sum by (host, result) (rate(http_client_request_duration_seconds_count{{{own}}}[$__rate_interval]))",
