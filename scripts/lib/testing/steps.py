@@ -185,8 +185,17 @@ class Plan:
                            files=("Services/", "Shared/", "Tests/Reads/"))
         yield self.program("clients made of the description", "suite", self.root / "Tests/Clients/run", cores=0.8, minutes=10,
                            files=("Services/", "Shared/", "deploy/gateway/", "Tests/Clients/", "Tests/Contract/suite.py"))
+        yield from self.repetitions()
         yield self.script(CONTRACT, "suite", "contract", *(("--full",) if self.long else ()), cores=1.5, minutes=60,
                           files=("Services/", "Shared/", "Tests/Contract/"))
+
+    def repetitions(self):
+        """What has a key, and events, come more than once."""
+        run, files = self.root / "Tests/Idempotency/run", ("Services/", "Shared/", "deploy/gateway/", "Tests/Idempotency/")
+        yield self.program("what comes twice", "suite", run, "storm", "--requests", 600, cores=1.5, files=files)
+        yield self.program("what comes twice, with faults", "suite", run, "faults", "--races", 100, "--injections", 2, cores=1.5,
+                           files=files)
+        yield self.program("events that come again", "suite", run, "redelivered", "--events", 3000, files=files)
 
     def schemas(self):
         """The folders of SQL that make the databases."""
@@ -212,6 +221,10 @@ class Plan:
                           after=(CONTAINERS,), minutes=150)
         yield self.program("reads among 1000000 transactions", "full", self.root / "Tests/Reads/run", "--transactions",
                            1000000, alone=True, minutes=90)
+        twice = self.root / "Tests/Idempotency/run"
+        for words in (("storm", "--requests", 50_000), ("faults", "--races", 20_000, "--injections", 50),
+                      ("redelivered", "--events", 200_000)):
+            yield self.program(f"long run of {words[0]}, {words[2]}", "full", twice, *words, alone=True, minutes=120)
         yield self.program(SANITIZER_BUILD, "full", self.root / "scripts/lib/thread-sanitizer/build", self.work, cores=2,
                            minutes=90)
         for module in SANITIZED:
