@@ -19,6 +19,7 @@ RATIOS = [
 LIMITS = [
     ("b", "archive lag, the worst second", "archive lag", "s", 2),
     ("c", "p99 of acceptance at half of b", "p99", "ms", 50),
+    ("g", "repetitions lost in all failovers", "lost in failovers", "requests", 1),
     ("f", "memory when idle (RSS)", "rss ", "MB", 60),
     ("f", "exec to ready", "ready ", "ms", 1500),
 ]

@@ -1,4 +1,5 @@
-/* Pays over HTTP, as fast as the service answers (closed loop) or at a given rate (open loop).
+/* Pays over HTTP, as fast as the service answers (closed loop) or at a given rate (open loop), new payments or such that
+ * were kept, byte for byte, around and around.
  *
  * One thread, keep-alive connections, one request at a time on each. In the open loop a request has an intended start,
  * drawn beforehand; its latency counts from there, also when it had to wait for a free connection, and one that is not
@@ -41,6 +42,8 @@ struct options {
     double rate; /* 0: closed loop */
     size_t prepared;
     uint64_t seed;
+    const char *keep;  /* the file to which the payments go */
+    const char *again; /* the file of payments that are sent again, in place of new ones */
 };
 
 struct load {
@@ -52,12 +55,13 @@ struct load {
     struct connection *connections;
     int *free_list;
     int free_count;
-    size_t next;         /* payment to send */
-    int64_t *intended;   /* open loop: start of each payment */
-    size_t arrived;      /* open loop: payments whose time has come */
+    size_t planned;      /* requests: those of payments that are sent again go around */
+    size_t next;         /* request to send */
+    int64_t *intended;   /* open loop: start of each request */
+    size_t arrived;      /* open loop: requests whose time has come */
     int64_t from, until; /* the measured window */
     uint32_t *latencies; /* microseconds */
-    size_t measured, accepted, dropped, errors;
+    size_t measured, accepted, replayed, dropped, errors;
     size_t statuses[600];
     int64_t latest;      /* how far behind its schedule the generator itself was at most */
     int exhausted;
@@ -129,7 +133,8 @@ static void send_next(struct load *load, int64_t intended)
     char request[REQUEST_LIMIT];
     int index = load->free_list[--load->free_count];
     struct connection *connection = &load->connections[index];
-    size_t length = write_request(&load->people, &load->payments, load->next++, load->host, request);
+    size_t payment = load->next++ % load->payments.count;
+    size_t length = write_request(&load->people, &load->payments, payment, load->host, request);
     connection->busy = 1;
     connection->filled = 0;
     connection->intended = intended;
@@ -165,7 +170,10 @@ static void take_answer(struct load *load, struct connection *connection, int st
         }
     }
     /* Counted when it is answered: what is accepted after the end belongs to nobody. */
-    if (status == 202 && now >= load->from && now < load->until) load->accepted++;
+    if (status == 202 && now >= load->from && now < load->until) {
+        load->accepted++;
+        if (strcasestr(connection->answer, "\r\nidempotency-replayed: true\r\n") != NULL) load->replayed++;
+    }
     connection->busy = 0;
     load->free_list[load->free_count++] = (int)(connection - load->connections);
 }
@@ -193,11 +201,11 @@ static int64_t send_due(struct load *load, int64_t now)
 {
     const int64_t far = now + 100000;
     if (load->options.rate == 0) {
-        while (now < load->until && load->free_count > 0 && load->next < load->payments.count) send_next(load, now_us());
-        if (load->next == load->payments.count && now < load->until) load->exhausted = 1;
+        while (now < load->until && load->free_count > 0 && load->next < load->planned) send_next(load, now_us());
+        if (load->next == load->planned && now < load->until) load->exhausted = 1;
         return far;
     }
-    while (load->arrived < load->payments.count && load->intended[load->arrived] <= now) {
+    while (load->arrived < load->planned && load->intended[load->arrived] <= now) {
         int64_t late = now - load->intended[load->arrived++];
         if (late > load->latest) load->latest = late;
     }
@@ -205,7 +213,7 @@ static int64_t send_due(struct load *load, int64_t now)
     while (load->next < load->arrived && load->intended[load->next] < now - patience) {
         drop(load, load->intended[load->next++]);
     }
-    return load->arrived < load->payments.count ? load->intended[load->arrived] : far;
+    return load->arrived < load->planned ? load->intended[load->arrived] : far;
 }
 
 static int is_over(struct load *load, int64_t now)
@@ -248,14 +256,14 @@ static void draw_starts(struct load *load, int64_t start)
 {
     double at = (double)start;
     uint64_t state = load->options.seed ^ 0x5bd1e995;
-    load->intended = calloc(load->payments.count, sizeof *load->intended);
-    for (size_t i = 0; i < load->payments.count; i++) {
+    load->intended = calloc(load->planned, sizeof *load->intended);
+    for (size_t i = 0; i < load->planned; i++) {
         double uniform = (double)((next_random(&state) >> 11) + 1) / 9007199254740993.0;
         at += -log(uniform) * 1e6 / load->options.rate;
         load->intended[i] = (int64_t)at;
     }
     /* Those that would come after the end are not sent. */
-    while (load->payments.count > 0 && load->intended[load->payments.count - 1] >= load->until) load->payments.count--;
+    while (load->planned > 0 && load->intended[load->planned - 1] >= load->until) load->planned--;
 }
 
 /* The report ------------------------------------------------------------------------------------------------------ */
@@ -285,11 +293,11 @@ static void report(struct load *load, double cpu, int64_t ended)
 {
     double seconds = (double)((ended < load->until ? ended : load->until) - load->from) / 1e6;
     qsort(load->latencies, load->measured, sizeof *load->latencies, compare);
-    printf("{\"seconds\":%.3f,\"requests\":%zu,\"accepted\":%zu,\"accepted_per_second\":%.1f,\"dropped\":%zu,"
-           "\"connection_errors\":%zu,\"p50_ms\":%.3f,\"p90_ms\":%.3f,\"p99_ms\":%.3f,\"p999_ms\":%.3f,"
+    printf("{\"seconds\":%.3f,\"requests\":%zu,\"accepted\":%zu,\"accepted_per_second\":%.1f,\"replayed\":%zu,"
+           "\"dropped\":%zu,\"connection_errors\":%zu,\"p50_ms\":%.3f,\"p90_ms\":%.3f,\"p99_ms\":%.3f,\"p999_ms\":%.3f,"
            "\"max_ms\":%.3f,\"generator_cpu_percent\":%.1f,\"generator_late_ms\":%.3f,\"exhausted\":%s,\"statuses\":{",
-           seconds, load->measured, load->accepted, (double)load->accepted / seconds, load->dropped, load->errors,
-           percentile(load, 0.5), percentile(load, 0.9), percentile(load, 0.99), percentile(load, 0.999),
+           seconds, load->measured, load->accepted, (double)load->accepted / seconds, load->replayed, load->dropped,
+           load->errors, percentile(load, 0.5), percentile(load, 0.9), percentile(load, 0.99), percentile(load, 0.999),
            percentile(load, 1), cpu, (double)load->latest / 1000.0, load->exhausted ? "true" : "false");
     const char *comma = "";
     for (int status = 100; status < 600; status++) {
@@ -307,6 +315,7 @@ static struct options parse(int argc, char **argv)
         {"connections", required_argument, NULL, 'c'}, {"seconds", required_argument, NULL, 's'},
         {"warm-up", required_argument, NULL, 'w'},     {"rate", required_argument, NULL, 'r'},
         {"prepare", required_argument, NULL, 'n'},     {"seed", required_argument, NULL, 'x'},
+        {"keep", required_argument, NULL, 'k'},        {"again", required_argument, NULL, 'a'},
         {0},
     };
     struct options options = {.connections = 128, .seconds = 30};
@@ -321,13 +330,15 @@ static struct options parse(int argc, char **argv)
         case 'r': options.rate = atof(optarg); break;
         case 'n': options.prepared = strtoul(optarg, NULL, 10); break;
         case 'x': options.seed = strtoull(optarg, NULL, 10); break;
+        case 'k': options.keep = optarg; break;
+        case 'a': options.again = optarg; break;
         default: exit(64);
         }
     }
     int limit = options.connections > 0 && options.connections <= CONNECTION_LIMIT;
     if (options.people == NULL || options.port == 0 || !limit || (options.rate == 0 && options.prepared == 0)) {
         fprintf(stderr, "usage: load --people FILE --port N --seconds S [--warm-up S] [--connections N] [--seed N]\n"
-                        "            (--rate R | --prepare N)\n");
+                        "            (--rate R | --prepare N) [--keep FILE | --again FILE]\n");
         exit(64);
     }
     return options;
@@ -342,7 +353,13 @@ int main(int argc, char **argv)
     if (load.options.rate > 0) count = (size_t)(load.options.rate * total * 1.05 + 200);
     uint64_t seed = load.options.seed ^ (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid();
     if (!read_people(load.options.people, &load.people)) stop("the people could not be read");
-    if (!prepare_payments(&load.people, count, seed, &load.payments)) stop("OpenSSL signed nothing");
+    if (load.options.again != NULL) {
+        if (!read_payments(load.options.again, &load.people, &load.payments)) stop("the payments could not be read");
+    } else if (!prepare_payments(&load.people, count, seed, &load.payments)) {
+        stop("OpenSSL signed nothing");
+    }
+    if (load.options.keep != NULL && !keep_payments(load.options.keep, &load.payments)) stop("nothing could be kept");
+    load.planned = count;
     snprintf(load.host, sizeof load.host, "127.0.0.1:%d", load.options.port);
     load.latencies = calloc(count, sizeof *load.latencies);
     load.connections = calloc((size_t)load.options.connections, sizeof *load.connections);

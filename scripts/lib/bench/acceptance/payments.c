@@ -170,6 +170,33 @@ int prepare_payments(const struct people *people, size_t count, uint64_t seed, s
     return 1;
 }
 
+int keep_payments(const char *file, const struct payments *payments)
+{
+    FILE *output = fopen(file, "w");
+    if (output == NULL) return 0;
+    size_t items = fwrite(&payments->count, sizeof payments->count, 1, output);
+    items += fwrite(payments->timestamp, sizeof payments->timestamp, 1, output);
+    items += fwrite(payments->list, sizeof *payments->list, payments->count, output);
+    return fclose(output) == 0 && items == payments->count + 2;
+}
+
+int read_payments(const char *file, const struct people *people, struct payments *payments)
+{
+    FILE *input = fopen(file, "r");
+    if (input == NULL) return 0;
+    size_t items = fread(&payments->count, sizeof payments->count, 1, input);
+    items += fread(payments->timestamp, sizeof payments->timestamp, 1, input);
+    payments->list = items == 2 ? calloc(payments->count, sizeof *payments->list) : NULL;
+    if (payments->list != NULL) items += fread(payments->list, sizeof *payments->list, payments->count, input);
+    fclose(input);
+    if (payments->list == NULL || payments->count == 0 || items != payments->count + 2) return 0;
+    for (size_t i = 0; i < payments->count; i++) {
+        const struct payment *payment = &payments->list[i];
+        if (payment->sender >= people->count || payment->recipient >= people->count) return 0;
+    }
+    return 1;
+}
+
 size_t write_request(const struct people *people, const struct payments *payments, size_t index, const char *host,
                      char *buffer)
 {

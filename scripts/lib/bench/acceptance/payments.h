@@ -42,6 +42,12 @@ int read_people(const char *path, struct people *people);
 /* Signs `count` payments between people chosen at random. */
 int prepare_payments(const struct people *people, size_t count, uint64_t seed, struct payments *payments);
 
+/* Writes payments to a file, for this machine alone: they are there as they are in memory. */
+int keep_payments(const char *path, const struct payments *payments);
+
+/* Reads them again, with the same people. */
+int read_payments(const char *path, const struct people *people, struct payments *payments);
+
 /* Writes the whole HTTP request; returns its length. */
 size_t write_request(const struct people *people, const struct payments *payments, size_t index, const char *host,
                      char *buffer);
