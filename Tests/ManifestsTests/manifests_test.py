@@ -193,7 +193,7 @@ BREAKS = (
     ),
     Break(
         "Services/Account/AccountService+build.swift",
-        "needs: [.database, .broker, .clerk, .auth]",
+        "needs: [.database, .broker, .redis, .clerk, .auth]",
         "needs: [.database, .broker, .redis, .clerk]",
         "settings_are_given",
         "account is given AUTH_INTERNAL_URL, which",

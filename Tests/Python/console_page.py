@@ -125,7 +125,39 @@ def overview(story):
     check(browser.evaluate(rows) == 8, "what was seen last is gone")
     browser.evaluate("window.fetch = window.kept; true")
     browser.until("the alarm to end", "!document.querySelector('[role=alert]')")
+    _came_twice(browser)
+    for width, height in (WIDE, PHONE):
+        browser.size(width, height, is_phone=width == PHONE[0])
+        rows = "[...document.querySelectorAll('.tiles > li')].map((tile) => tile.offsetTop)"
+        tops = browser.evaluate(rows)
+        counts = {tops.count(top) for top in tops}
+        check(len(counts) == 1, f"the tiles leave a hole at {width}: they begin at {tops}")
     story.quiet()
+
+
+# What two services may have counted, and what the tile says of it: 19 came again, of which Postgres knew one.
+ANSWERED = (
+    {"requests": {"first": 40, "repeat_redis": 6, "waited": 2, "repeat_postgres": 1, "redis_unknown": 5}},
+    {"events": {"first": 90, "repeat_redis": 9}, "webhooks": {"repeat_redis": 1}},
+)
+
+
+def _came_twice(browser):
+    """The tile adds up what the services say; whoever says nothing counts as nothing."""
+    tile = "[...document.querySelectorAll('.tiles > li')].find((one) => one.innerText.startsWith('Came twice'))?.innerText"
+    # However much the services have counted meanwhile: what they say is replaced.
+    browser.evaluate(
+        "window.kept = window.fetch; window.told = []; window.fetch = async (...asked) => {"
+        " const answer = await window.kept(...asked);"
+        " if (!String(asked[0]).endsWith('/overview')) return answer;"
+        " const seen = await answer.json();"
+        " seen.services.forEach((one, index) => { if (one.status) one.status.answered = window.told[index]; });"
+        " return Response.json(seen); }; true"
+    )
+    for told, said in (((), ("–", "not told")), (({},), ("0", "none")), (ANSWERED, ("19", "94 % by Redis"))):
+        browser.evaluate(f"window.told = {json.dumps(told)}; true")
+        browser.until(f"the tile to say {said}", f"({json.dumps(said)}).every((text) => {tile}.split('\\n').includes(text))")
+    browser.evaluate("window.fetch = window.kept; true")
 
 
 def looking(story):
