@@ -21,7 +21,7 @@ REPEATED = 0.3
 MANNERS = ("at once", "later", "elsewhere")
 LATER = (1.0, 5.0)
 # Of those that were repeated, so many must have been answered without a transaction of Postgres.
-BY_METRICS, BY_DATABASES = 0.95, 0.80
+BY_METRICS, BY_DATABASES = 0.95, 0.70
 # A service that waits in vain for Redis does without for a second, and what it answers then leaves no copy: itself and so
 # many repetitions are excused, of all of them half at most. On a machine that stalls it happens; a Redis that is well
 # answers nearly all, also when it is asked for nothing but repetitions.
