@@ -55,7 +55,7 @@ class Fault:
 
     async def stopped(self, number):
         """The process that has just been asked, and so mostly has the lease, stands still; the other is asked the same."""
-        order = await self.faults.storm.next_order(self.chance.choice(NAMES))
+        order = await self.faults.storm.next_order()
         if order is None:
             raise RuntimeError("there was nothing to race for")
         replica = self.chance.randrange(2)
