@@ -153,7 +153,7 @@ def _(s):
 def _(s):
     (_, ann), (_, bob) = s.user(funds=1000), s.user()
     drop, _ = created(s, ann, 10, 1, password="right")
-    def wrong(now): s.handler.execute("SELECT note_wrong_drop_password(%s, %s, %s)", [drop, bob, now])
+    def wrong(now): s.handler.execute("SELECT try_drop_password(%s, %s, %s)", [drop, bob, now])
     def wait(now): return s.handler.execute("SELECT wait_seconds FROM drop_password(%s, %s, %s)", [drop, bob, now]).fetchone()[0]
     def cap(used, since): return [("passwords", 5, used, 5 - used, since + 15 * MINUTE, str(drop))]
     equal(caps(s, bob, "too_many_wrong_passwords"), [])

@@ -91,8 +91,10 @@ def _(s):
     (carl, _) = s.user(bank=False)
     s.settle(s.sent(b, carl, 400), "completed")
     s.settle(id, "reversed")
-    L.fund(s.worker, f"{bob}-account", 1000, now=NOON)
+    L.fund(s.worker, f"{bob}-account", 399, now=NOON)
     equal((charge(s.worker, [(b, 1, 300)]), told(s, b)[0][1]["reason"]), (["refused"], "sender_restricted"))
+    L.fund(s.worker, f"{bob}-account", 301, now=NOON)
+    equal((charge(s.worker, [(b, 2, 300)]), s.wallet(b)), (["paid"], (0, 0)))
 
 
 @story("nothing is charged while what is known about the person may be old")

@@ -22,6 +22,8 @@ LIMITS = {0: (500, 4000, 9000, 6000), 1: (5000, 30000, 200000, 400000), 2: (10**
 FAR = dt.datetime(2999, 1, 1, tzinfo=L.UTC)
 # The least that banks take: it falls after a day of traffic, and is out of reach one day.
 MINIMUMS = [(dt.datetime(2000, 1, 1, tzinfo=L.UTC), 101), (dt.datetime(2026, 1, 29, 12, tzinfo=L.UTC), 10), (FAR, 10**9)]
+# The least that takes a slot; the steps in which room is told, and after how many refusals a day nothing fits.
+SLOT_MINIMUM, ROOM = 100, (300, 2)
 OUTCOMES = ["completed"] * 8 + ["failed"] * 4 + ["reversed"] * 2 + ["unknown"] * 2 + ["open"]
 GENTLE = [o for o in OUTCOMES if o != "reversed"]
 
@@ -124,6 +126,10 @@ def load(world):
                           " ('p2p', %s, '2999-01-01', %s, 7, 7)", [route, start, fee, duty, route, start])
         c.execute("DELETE FROM bank_minimums")
         for version in MINIMUMS: c.execute("INSERT INTO bank_minimums VALUES (%s, %s)", version)
+        c.execute("DELETE FROM slot_minimums")
+        c.execute("INSERT INTO slot_minimums VALUES ('-infinity', %s), (%s, 10000000)", [SLOT_MINIMUM, FAR])
+        c.execute("DELETE FROM room_steps")
+        c.execute("INSERT INTO room_steps VALUES ('-infinity', %s, %s), (%s, 1, 1)", [*ROOM, FAR])
         c.execute("INSERT INTO tier_limits SELECT tier, '2999-01-01', 1, 1, 1, 1 FROM tier_limits")
     with L.connect(database, "worker") as c:
         L.beat(c, FAR)
@@ -132,10 +138,10 @@ def load(world):
             write_user(c, u | dict(status="active", credits_blocked=False, tier=3, account=u["account"] or "later-" + u["username"]))
             if u["funds"]: L.fund(c, u["account"] or "later-" + u["username"], u["funds"])
             write_user(c, u)
-        m = Model(world.users, LIMITS, FEES, MINIMUMS)
+        m = Model(world.users, LIMITS, FEES, MINIMUMS, SLOT_MINIMUM, ROOM)
         wallets = dict(c.execute("SELECT id, wallet_id FROM users").fetchall())
         for u in world.users: u["wallet"] = wallets[u["id"]]
-        m.balances = {a: list(rest) for a, *rest in c.execute("SELECT account_id, posted, held, sequence, debits_blocked FROM balances")}
+        m.balances = {a: list(rest) for a, *rest in c.execute("SELECT account_id, posted, held, sequence, debits_blocked, owed FROM balances")}
         m.entries = c.execute("SELECT account_id, sequence, amount, balance_after, leg, transfer_id FROM entries").fetchall()
         m.outbox = [(t, s, n, i, {k: v for k, v in json.loads(d).items() if k != "timestamp"}) for t, s, n, i, d in
                     c.execute("SELECT type, subject, sequence, id, data FROM outbox")]
@@ -168,11 +174,12 @@ def compare_rows(c, m):
             else:
                 got, want = [x for x in got if x not in want], [x for x in want if x not in got]
             raise AssertionError(f"{name}\n database {str(got)[:1500]}\n model    {str(want)[:1500]}")
-    same("balances", {a: x for a, *x in rows("SELECT account_id, posted, held, sequence, debits_blocked FROM balances")}, m.balances)
+    same("balances", {a: x for a, *x in rows("SELECT account_id, posted, held, sequence, debits_blocked, owed FROM balances")}, m.balances)
     same("spending", {u: x for u, *x in rows("SELECT user_id, day, day_total, month, month_total FROM spending_counters")}, m.spending)
     same("receiving", {u: x for u, *x in rows(
         "SELECT user_id, month, slots_used, event_sequence, incoming FROM receiving_counters")}, m.receiving)
     same("first day", dict(rows("SELECT id, first_day_total FROM devices")), m.first_day)
+    same("full wallets", {(s, r): x for s, r, *x in rows("SELECT sender_id, recipient_id, day, refusals FROM room_refusals")}, m.full)
     same("refusals", {(u, r, k): (bytes(h), code, nonce) for u, r, k, h, code, nonce in rows(
         "SELECT user_id, route, key, request_hash, code, nonce FROM refused_orders")},
         {k: v[:3] for k, v in m.keys.items() if v[1] != "accepted"})

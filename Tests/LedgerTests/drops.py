@@ -60,7 +60,8 @@ def later(c, turn):
 def until_waiting(s):
     """Until somebody waits for a lock."""
     for _ in range(1000):
-        if s.owner.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone(): return
+        if s.owner.execute("SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
+                           " WHERE NOT l.granted AND a.datname = current_database()").fetchone(): return
         time.sleep(.01)
     raise AssertionError("nobody waits")
 

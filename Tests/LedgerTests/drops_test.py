@@ -91,7 +91,7 @@ def _(s):
     equal((drop_state(s, drop), slots(s, drop)), (("ended", "funding_reversed"), {"paid": 1, "claimed": 1, "void": 2}))
     equal(claim(s.handler, dan, drop), ("drop_ended", None))
     s.settle(under_way, "completed")
-    equal((pool(s, drop), s.wallet(carl), s.wallet(ann)), (-100, (100, 0), (1000, 0)))
+    equal((pool(s, drop), s.wallet(carl), s.wallet(ann)), (0, (100, 0), (1000, 0)))
     equal((swept(s, drop, NOON + 2 * HOUR), refunds(s, drop)), (0, []))
     equal(s.one("SELECT count(*) FROM breaks WHERE transfer_id = %s AND kind = 'drop_funding_reversed'", funding), (1,))
 
@@ -161,7 +161,7 @@ def _(s):
     def wait(user, now): return s.handler.execute("SELECT * FROM drop_password(%s, %s, %s)", [drop, user, now]).fetchone()
     for n in range(5):
         equal(wait(bob, NOON), ("right", 0))
-        s.handler.execute("SELECT note_wrong_drop_password(%s, %s, %s)", [drop, bob, NOON])
+        equal(s.handler.execute("SELECT try_drop_password(%s, %s, %s)", [drop, bob, NOON]).fetchone(), (0,))
     equal((wait(bob, NOON + MINUTE), wait(carl, NOON)), (("right", 14 * 60), ("right", 0)))
     equal(wait(bob, NOON + 15 * MINUTE), ("right", 0))
 
@@ -190,7 +190,7 @@ def _(s):
     arrive(s, [id], NOON + HOUR)
     equal((s.wallet(ann), s.wallet(bob), pool(s, drop), swept(s, drop, NOON + 9 * HOUR)), ((900, 0), (100, 0), 0, 0))
     equal(told(s, drop), ["money_drop.opened", "money_drop.claimed", "money_drop.ended", "money_drop.refunded"])
-    equal(s.spent(ann), (500, 500))                             # a refund is no new room in the limits
+    equal(s.spent(ann), (100, 100))                             # what came back was not spent
 
 
 @story("the creator ends a drop early, nobody else does, and twice is once")

@@ -20,17 +20,18 @@ def system(kind, id):
 
 
 class Model:
-    def __init__(self, users, limits, fees, minimums):
+    def __init__(self, users, limits, fees, minimums, slot_minimum, room):
         self.users = {u["id"]: u for u in users}
         self.names = {u["username"]: u for u in users}
         self.accounts = {u["account"]: u for u in users if u["account"]}
-        self.limits, self.fees, self.minimums = limits, fees, minimums
-        self.balances = {}                                      # account: posted, held, entries, debits blocked
+        self.limits, self.fees, self.minimums, self.slot_minimum, self.room = limits, fees, minimums, slot_minimum, room
+        self.balances = {}                                      # account: posted, held, entries, debits blocked, owed
         self.spending = {u["id"]: [FIRST, 0, FIRST, 0] for u in users}
         self.receiving = {u["id"]: [FIRST, 0, 0, 0] for u in users}     # month, slots, events, incoming
         self.first_day = {d: 0 for u in users for d in u["devices"]}
         self.keys, self.nonces, self.transfers, self.entries, self.outbox = {}, set(), {}, [], []
         self.payments, self.breaks = {}, set()
+        self.full = {}                                          # sender, recipient: day, times that something did not fit
 
     # Acceptance
 
@@ -92,14 +93,16 @@ class Model:
         elif not bank or not bank["verified"] or bank["deleted"]: reason = "no_beneficiary"
         elif amount < self.minimum(now): reason = "below_minimum"
         elif to["active_until"] and to["active_until"] > now: reason = "plan"
+        elif amount < self.slot_minimum: reason = "below_minimum"
         elif taken < 5: reason = "free_slot"
         else: reason = "no_slot"
         route = "external" if reason in ("plan", "free_slot") else "internal"
         fee, duty = self.fee(route, amount)
         ceiling = self.limits[to["tier"]][3]
         counted = route == "internal" and ceiling is not None
-        if counted and self.balances[to["wallet"]][0] + slots[3] + amount > ceiling: return refused("recipient_limit")
         if amount + fee + duty > balance[0] - balance[1]: return refused("insufficient_funds")
+        if counted and not self.fits(sender, to, ceiling - self.balances[to["wallet"]][0] - slots[3], amount, day):
+            return refused("recipient_limit")
 
         balance[1] += amount + fee + duty
         self.spending[q["sender"]] = [today[0], today[1] + amount, this_month[0], this_month[1] + amount]
@@ -122,6 +125,15 @@ class Model:
         if reason == "no_slot":
             self.publish(t, "transfer.rerouted.internal", q["rerouted"], reason="no_slot")
         return L.Placed("accepted", q["id"], route, "accepted", fee, duty)
+
+    def fits(self, sender, to, room, amount, day):
+        """Whether an amount fits into a wallet, as far as this payer is told."""
+        step, tries = self.room
+        known = self.full.get((sender["id"], to["id"]), [FIRST, 0])
+        so_far = 0 if known[0] < day else known[1]
+        if amount <= room // step * step and so_far < tries: return True
+        self.full[sender["id"], to["id"]] = [max(known[0], day), so_far + 1]
+        return False
 
     def capped_device(self, sender, device, now):
         """The device whose first day limits the payment: the approving one, or for a PIN the newest that is not revoked."""
@@ -226,6 +238,8 @@ class Model:
                 self.post(t, "amount", (t["debit"], -t["amount"]), (t["credit"], t["amount"]))
                 self.post(t, "fee", (t["debit"], -t["fee"]), (system("fees", t["id"]), t["fee"]))
                 self.post(t, "duty", (t["debit"], -t["duty"]), (system("stamp_duty", t["id"]), t["duty"]))
+            for t in moved: self.collect(t, t["credit"], t["amount"])
+            for t in moved:
                 if t["counted"]: self.receiving[t["recipient"]][3] -= t["amount"]
                 self.move(t, "completed")
                 words = {} if t["description"] is None else dict(description=t["description"])
@@ -245,14 +259,13 @@ class Model:
 
     def reverse(self, t):
         payee = self.balances[t["credit"]]
-        back = min(t["amount"], payee[0] - payee[1]) if t["credit"] >= 1000 else t["amount"]
-        owed = t["amount"] - back
+        owed = t["amount"] - min(t["amount"], payee[0] - payee[1]) if t["credit"] >= 1000 else 0
         if owed: payee[3] = True
-        self.post(t, "reversal", (t["credit"], -back))
-        self.post(t, "receivable", (system("receivable", t["id"]), -owed))
-        self.post(t, "reversal", (t["debit"], t["amount"]))
+        self.post(t, "receivable", (t["credit"], owed), (system("receivable", t["id"]), -owed))
+        self.post(t, "reversal", (t["credit"], -t["amount"]), (t["debit"], t["amount"]))
         self.post(t, "reversed_fee", (system("fees", t["id"]), -t["fee"]), (t["debit"], t["fee"]))
         self.post(t, "reversed_duty", (system("stamp_duty", t["id"]), -t["duty"]), (t["debit"], t["duty"]))
+        self.collect(t, t["debit"], t["amount"] + t["fee"] + t["duty"])
         return owed
 
     def fail(self, failed, reasons, events):
@@ -266,6 +279,7 @@ class Model:
             t["failure"] = reasons[t["id"]]
             self.move(t, "failed")
             self.publish(t, "transaction.failed", events.get(t["id"]), **way(t), failure_reason=t["failure"])
+        for t in sorted(failed, key=lambda t: t["id"]): self.collect(t, t["debit"])
 
     def give_back(self, t):
         s = self.spending[t["sender"]]
@@ -293,6 +307,7 @@ class Model:
         t = dict(id=id)
         target = system("suspense", id) if refused_ else user["wallet"]
         self.post(t, "amount", (system("provider_clearing", id), -amount), (target, amount))
+        self.collect(t, target, amount)
         result = "suspense" if refused_ else "credited"
         data = dict(transaction_id=str(id), recipient_id=str(user["id"]), amount=amount, type="inbound", route="internal",
                     route_reason=result, fee=0, duty=0, recipient_type="personal")
@@ -307,7 +322,16 @@ class Model:
                 b = self.balances[account]
                 b[0] += amount
                 b[2] += 1
+                if account >= 1000 and leg in ("receivable", "collected"): b[4] += amount
                 self.entries.append((account, b[2], amount, b[0], leg, t["id"]))
+
+    def collect(self, t, account, most=None):
+        """What came in, or is free again, pays what is owed; who owes nothing any more may send."""
+        b = self.balances[account]
+        taken = min(b[4], b[0] - b[1], b[4] if most is None else most)
+        if taken > 0:
+            self.post(t, "collected", (account, -taken), (system("receivable", t["id"]), taken))
+            if not b[4]: b[3] = False
 
     def move(self, t, state):
         t["state"] = state
@@ -328,7 +352,8 @@ class Model:
 
 
 MOVES = {(state, outcome): outcome for state in ("submitted", "unknown") for outcome in ("completed", "failed", "reversed")} | {
-    ("submitted", "unknown"): "unknown", ("unknown", "open"): "submitted", ("completed", "reversed"): "reversed",
+    ("submitted", "unknown"): "unknown", ("unknown", "open"): "submitted", ("submitted", "open"): "known",
+    ("completed", "reversed"): "reversed",
     ("failed", "completed"): "break", ("completed", "failed"): "break"} | {
     ("accepted", outcome): "break" for outcome in ("completed", "failed", "reversed")}
 

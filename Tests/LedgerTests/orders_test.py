@@ -18,7 +18,7 @@ GOOD = dict(
     ord=1, at_key=1, sender_id=ANN, known_sender=ANN, type="p2p", amount=100, hash="\\x01", nonce=NONCE, recovering=False,
     restricted=False, sending_allowed=True, nonce_used=False, device_revoked=False, recipient_id=BOB, recipient_account="bob",
     unavailable=False, per_transfer=100, day_left=100, month_left=100, available=110, route="internal", fee=7, duty=3,
-    bank_minimum=100, now=NOON.isoformat())
+    bank_minimum=100, room_step=1, room_tries=3, room_refusals=0, now=NOON.isoformat())
 REQUEST = dict(type="p2p", recipient_id=BOB, target=KEY, request_id=KEY, request_owner=BOB, request_payer=ANN, request_state="open", request_amount=100,
                request_multiple=False, request_expires_at=(NOON + HOUR).isoformat())
 WITHDRAWAL = dict(type="self_transfer", recipient_id=None, recipient_account=None, target=BANK, own_bank=BANK, own_verified=True,
@@ -63,9 +63,12 @@ RULES = [
     ("limit_per_month", dict(month_left=99)),
     ("limit_new_device", dict(device_left=99)),
     ("limit_new_beneficiary", WITHDRAWAL | dict(own_left=99)),
-    ("recipient_limit", dict(recipient_left=99, route="internal")),
     ("quote_changed", dict(quote_cost=9)),
     ("insufficient_funds", dict(available=109)),
+    ("recipient_limit", dict(recipient_left=99, route="internal")),
+    ("recipient_limit", dict(recipient_left=119, room_step=60, route="internal")),
+    ("recipient_limit", dict(recipient_left=99, room_step=None, route="internal")),
+    ("recipient_limit", dict(recipient_left=100, room_refusals=3, route="internal")),
 ]
 
 
@@ -80,6 +83,7 @@ def _(s):
     for good in ({}, REQUEST, REQUEST | dict(request_payer=None), WITHDRAWAL, WITHDRAWAL | dict(sending_allowed=False, own_left=100),
                  dict(type="money_drop", recipient_id=None, recipient_account=None, drop_expires_at=(NOON + 31 * DAY).isoformat()),
                  dict(quote_cost=10, quote_expires_at=(NOON + HOUR).isoformat()), dict(recipient_left=100, device_left=100),
+                 dict(recipient_left=120, room_step=60, room_refusals=2), dict(room_refusals=3, route="external"),
                  dict(route="external", recipient_left=0), dict(bank_minimum=101),
                  dict(stored_hash="\\x01", stored_code="insufficient_funds", stored_nonce=KEY)):
         equal((refusal(s, good), good), (None, good))

@@ -3,125 +3,16 @@
 
 usage: recovery_test.py [part of a name ...]
 """
-import concurrent.futures, itertools, sys, uuid
+import concurrent.futures, sys, uuid
 
 sys.dont_write_bytecode = True
 
 import ledger as L
 from drops import MINUTE, POOL, arrive, claim, created, drop_state, end, order, refunds, slots, sweep, swept, until_waiting
+from recoveries import (absent, acceptance, accepted, account, all_noted, begun, booked, day, doubted, doubts, ended,
+                        ending, expected, given, mark, missing, none_sent, noted, over, planned, reference, returned, told,
+                        transfer)
 from stage import DAY, HOUR, NOON, equal, story, tell_stories, together
-
-# Each story has a day of its own: recoveries follow each other, and nothing may be sent during any of them.
-_days = itertools.count(30)
-
-
-def day(): return NOON + next(_days) * DAY
-
-
-def begun(s, now, restored_to=None, c=None):
-    return (c or s.worker).execute("SELECT begin_recovery(%s, 'restore', 'the disk is gone', %s)",
-                                   [restored_to or now - 10 * MINUTE, now]).fetchone()[0]
-
-
-def planned(s, now): return s.one("SELECT continue_recovery(%s, %s)", POOL, now)[0]
-
-
-def noted(s, recovery, account, now, differences=0, detail="balance"):
-    s.worker.execute("SELECT note_recovered(%s, %s, %s, %s, %s)",
-                     [recovery, account, now, differences, detail if differences else None])
-
-
-def mark(s, recovery, account):
-    """What differs on an account, as the recovery names it."""
-    found = s.owner.execute("SELECT difference_mark(differences, detail) FROM recovery_accounts WHERE recovery_id = %s AND account = %s",
-                            [recovery, account]).fetchone()
-    return (found and found[0]) or "00000000"
-
-
-def accepted(s, recovery, account, now, who="eve", c=None, seen=None):
-    """An operator accepts what differs on an account, or what was seen of it."""
-    return acceptance(s, recovery, account, now, who, c, seen)[0]
-
-
-def acceptance(s, recovery, account, now, who="eve", c=None, seen=None):
-    """The same, with what the act is told with where something was done."""
-    return (c or s.worker).execute("SELECT * FROM accept_difference(%s, %s, %s, %s, 'older than the backup', %s)",
-                                   [recovery, account, seen or mark(s, recovery, account), who, now]).fetchone()
-
-
-def all_noted(s, recovery, now):
-    s.owner.execute("UPDATE recovery_accounts SET looked_at = %s, differences = 0 WHERE recovery_id = %s", [now, recovery])
-    s.owner.execute("UPDATE jobs SET state = 'done' WHERE kind = 'recover_account'")
-
-
-def ended(s, recovery, now, who="eve", c=None):
-    return ending(s, recovery, now, who, c)[0]
-
-
-def ending(s, recovery, now, who="eve", c=None):
-    """The same, with how much had been forgotten where something was done."""
-    return (c or s.worker).execute("SELECT * FROM end_recovery(%s, %s, 'all agrees', %s)", [recovery, who, now]).fetchone()
-
-
-def over(s, recovery, now):
-    """Everything agrees and has been asked about; the recovery ends."""
-    planned(s, now)
-    none_sent(s, now)
-    all_noted(s, recovery, now + 3 * MINUTE)
-    equal(ended(s, recovery, now + 4 * MINUTE), "ended")
-
-
-def none_sent(s, now, but=()):
-    for moment in (now, now + 2 * MINUTE): absent(s, [i for i in doubts(s) if i not in but], moment)
-
-
-def doubts(s): return [r[0] for r in s.worker.execute("SELECT doubtful(ARRAY(SELECT id FROM transfers))").fetchall()]
-
-
-def doubted(s, ids): return len(set(doubts(s)) & set(ids))
-
-
-def absent(s, ids, now): s.worker.execute("SELECT note_absent(%s::uuid[], %s)", [list(ids), now])
-
-
-def missing(s, recovery): return s.one("SELECT * FROM recovery_missing(%s)", recovery)
-
-
-def reference(id): return f"trf-{id}"
-
-
-def booked(s, made, source, to=None, bank=None, amount=100, status="completed", id=None, provider=None, name=None, now=None, c=None):
-    """A transfer that the provider lists. (what came of it, its id)"""
-    id = id or L.v7(made)
-    word = (c or s.worker).execute(
-        "SELECT recover_transfer(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-        [provider or f"{uuid.uuid4().hex}-anc_trsf", name or reference(id), source, to, bank, amount, status, made, id, POOL,
-         now or made + HOUR]).fetchone()[0]
-    return word, id
-
-
-def account(s, user): return s.one("SELECT provider_account FROM users WHERE id = %s", user)[0]
-
-
-def expected(s, user):
-    """What the user's account at the provider should hold; without a user that of drops."""
-    return s.one("SELECT expected FROM expected_at_provider(%s, %s)", account(s, user) if user else POOL, user)[0]
-
-
-def transfer(s, id, *columns):
-    return s.one(f"SELECT {', '.join(columns)} FROM transfers WHERE id = %s", id)
-
-
-def told(s, id):
-    return [r[0] for r in s.owner.execute("SELECT type FROM outbox WHERE subject = %s ORDER BY sequence", [str(id)]).fetchall()]
-
-
-def given(s, id, now):
-    """Two operators give money in suspense to the person whose account has it."""
-    release = L.v7()
-    equal(s.one("SELECT result FROM propose_release(%s, %s, 'credit', 'theirs', 'eve', %s)", release, id, now)[0], "proposed")
-    equal(s.one("SELECT result FROM decide_release(%s, 'adam', true, %s)", release, now)[0], "approved")
-
 
 # Beginning -------------------------------------------------------------------------------------------------------------
 
@@ -139,8 +30,9 @@ def _(s):
     equal(s.one("SELECT restored_to FROM recoveries WHERE id = %s", got[0])[0], now - 20 * MINUTE)
     equal((missing(s, got[0])[0], missing(s, got[0])[1] > 0, ended(s, got[0], now + HOUR)), (True, True, "incomplete"))
     moment = (now - 10 * MINUTE).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-    equal(s.owner.execute("SELECT actor, act, reason, after FROM audit_log WHERE subject = %s", [str(got[0])]).fetchall(),
-          [("restore", "recovery.begun", "the disk is gone", f'{{"restored_to" : "{moment}"}}')])
+    rows = s.owner.execute("SELECT actor, act, reason, after FROM audit_log WHERE subject = %s ORDER BY number", [str(got[0])])
+    equal(rows.fetchone(), ("restore", "recovery.begun", "the disk is gone", f'{{"restored_to" : "{moment}"}}'))
+    equal([row[1] for row in rows.fetchall()], ["recovery.extended"])
     over(s, got[0], now + HOUR)
     other = begun(s, now + 2 * HOUR)
     assert other != got[0]
@@ -162,8 +54,7 @@ def _(s):
     equal((missing(s, recovery)[0], missing(s, recovery)[1] > 0, doubted(s, [id])), (True, True, 1))
     equal(ended(s, recovery, now + 2 * HOUR), "incomplete")
     over(s, recovery, now + HOUR)
-    L.submit(s.worker, [id], now + 3 * HOUR)
-    s.settle(id, "completed", now=now + 3 * HOUR)
+    equal(L.submit(s.worker, [id], now + 3 * HOUR), ["ended"])
 
 
 @story("while a recovery is open nothing is accepted or kept under the key, and the approval still counts afterwards")
@@ -184,7 +75,7 @@ def _(s):
     equal(L.place(s.handler, [q], now + HOUR)[0][0], "accepted")
 
 
-@story("while a recovery is open nothing is sent or sent again, nothing fails for its age, and everything goes on afterwards")
+@story("while a recovery is open nothing is sent or sent again, and nothing fails for its age")
 def _(s):
     now = day()
     (_, ann), (bob, _) = s.user(funds=1000, bank=False), s.user(bank=False)
@@ -205,12 +96,10 @@ def _(s):
               " ARRAY[NULL::uuid], ARRAY[NULL::text], %s)")
     equal(s.one(charge, L.v7(), f"sub-{ann}-1", ann, later)[0], "stale")
     over(s, recovery, later)
-    after = later + HOUR
-    equal(L.submit(s.worker, [old, fresh], after), ["failed", "send"])
-    equal(s.one(resent, lost, after)[0], "send")
-    s.settle(fresh, "completed", now=after)
-    s.settle(lost, "completed", now=after)
-    equal(s.wallet(ann), (950, 0))
+    equal([transfer(s, i, "failure_reason") for i in (old, fresh, lost)], [("restored",)] * 3)
+    again = s.sent(ann, bob, 30, later + HOUR)
+    s.settle(again, "completed", now=later + HOUR)
+    equal(s.wallet(ann), (970, 0))
 
 
 @story("what was absent before the backup counts no more: it may have been sent again since")
@@ -220,7 +109,10 @@ def _(s):
     lost = s.sent(ann, bob, 30, now - 30 * MINUTE)
     for moment in (now - 20 * MINUTE, now - 10 * MINUTE):
         s.worker.execute("SELECT record_absence(ARRAY[%s], %s)", [lost, moment])
-    over(s, begun(s, now), now)
+    recovery = begun(s, now)
+    equal(s.one("SELECT count(*) FROM transfer_absences WHERE transfer_id = %s", lost), (0,))
+    s.settle(lost, "open", now=now)                                  # there by then, and gone again afterwards
+    over(s, recovery, now)
     equal(s.one("SELECT verdict FROM begin_resend(ARRAY[%s::uuid], 'test', '10 seconds', %s)", lost, now + HOUR)[0], "wait")
     s.settle(lost, "failed", now=now + HOUR)
 
@@ -265,7 +157,7 @@ def _(s):
     equal(doubted(s, mine), 5)
     later = now + 5 * MINUTE
     equal(L.settle(s.worker, [(i, o) for o, i in fates.items()] + [(out, "completed"), (still, "open")], later),
-          ["completed", "failed", "reversed", "completed", "ignored"])
+          ["completed", "failed", "reversed", "completed", "known"])
     equal(doubted(s, mine), 0)
     equal([s.state(i) for i in (*fates.values(), out, still)], ["completed", "failed", "reversed", "completed", "submitted"])
     equal((s.wallet(ann), s.wallet(bob), s.wallet(carl)), ((900, 7), (100, 0), (300, 0)))
@@ -305,7 +197,7 @@ def _(s):
     s.settle(id, "completed", now=now)
 
 
-@story("a transfer that is not listed is asked about for two minutes before it may be sent, and the recovery waits for that")
+@story("a transfer that is not listed is asked about for two minutes before it counts as never sent, and the recovery waits for that")
 def _(s):
     now = day()
     (_, ann), (bob, _) = s.user(funds=1000, bank=False), s.user(bank=False)
@@ -321,8 +213,7 @@ def _(s):
     equal((doubts(s), missing(s, recovery)[2]), ([], 0))
     equal(L.submit(s.worker, [id], now + 3 * MINUTE), ["stale"])
     equal(ended(s, recovery, now + 4 * MINUTE), "ended")
-    equal(L.submit(s.worker, [id], now + 5 * MINUTE), ["send"])
-    s.settle(id, "completed", now=now + 5 * MINUTE)
+    equal((L.submit(s.worker, [id], now + 5 * MINUTE), s.state(id)), (["ended"], "failed"))
 
 
 @story("a claim that had left is paid once, a refund is made once, and no drop is claimed or given back meanwhile")
@@ -354,6 +245,7 @@ def _(s):
     recovery = begun(s, now)
     approve = lambda at: s.one("SELECT result FROM approve_outcome(%s, 'adam', %s, %s)", proposal, L.v7(), at)[0]
     equal((approve(now), s.state(id)), ("recovering", "unknown"))
+    equal(s.settle(id, "open", "unknown", now=now), ["submitted", "unknown"])
     over(s, recovery, now)
     equal((approve(now + HOUR), s.state(id)), ("approved", "failed"))
 
@@ -405,8 +297,6 @@ def _(s):
     equal(booked(s, now, account(s, ann), account(s, bob), id=id)[0], "known")
     equal((s.wallet(ann), s.state(id)), ((1000, 100), "accepted"))
     over(s, recovery, now + HOUR)
-    L.submit(s.worker, [id], now + 2 * HOUR)
-    s.settle(id, "completed", now=now + 2 * HOUR)
 
 
 @story("a forgotten transfer takes a wallet below zero, which then owes and sends nothing, until money comes in")
@@ -422,8 +312,7 @@ def _(s):
     equal(transfer(s, id, "type", "route", "route_reason", "destination"), ("p2p", "external", "forgotten", "a-bank"))
     over(s, recovery, now + HOUR)
     equal(s.pay(ann, bob_name, 1, now + 2 * HOUR)[0], "sender_restricted")
-    equal(L.submit(s.worker, [held], now + 2 * HOUR), ["failed"])
-    equal(s.wallet(ann), (-70, 0))
+    equal((s.state(held), s.wallet(ann)), ("failed", (-70, 0)))
     L.fund(s.worker, account(s, ann), 100, now=now + 2 * HOUR)
     equal(s.wallet(ann), (30, 0))
     equal(s.pay(ann, bob_name, 1, now + 2 * HOUR)[0], "sender_restricted")
@@ -504,8 +393,10 @@ def _(s):
     release = L.v7()
     equal(s.one("SELECT result FROM propose_release(%s, %s, 'return', 'the drop is gone', 'eve', %s)", release, funding, now + HOUR)[0], "proposed")
     equal(s.one("SELECT result FROM decide_release(%s, 'adam', true, %s)", release, now + HOUR)[0], "approved")
-    equal(expected(s, None), before - 100)
-    sweep(s.worker, now + 2 * HOUR)
+    equal(expected(s, None), before + 150)                                              # until the order has arrived
+    arrive(s, [release], now + 2 * HOUR)
+    equal((expected(s, None), expected(s, ann), s.wallet(ann)), (before - 100, 700, (700, 0)))
+    sweep(s.worker, now + 3 * HOUR)
 
 
 # Blocked wallets -------------------------------------------------------------------------------------------------------
@@ -529,10 +420,11 @@ def acts(s, subject, *columns):
 def _(s):
     now = day()
     (_, ann), (bob, _) = s.user(funds=100), s.user()
-    held = s.paid(ann, bob, 80, now - HOUR)
+    held = s.sent(ann, bob, 80, now - HOUR)
     recovery = begun(s, now)
     booked(s, now, account(s, ann), bank="a-bank", amount=70)
     equal((s.wallet(ann), unblocked(s, ann, now)), ((30, 80), "below_zero"))     # what is held has been spent too
+    s.settle(held, "open", now=now)
     over(s, recovery, now + HOUR)
     later = now + 2 * HOUR
     L.fund(s.worker, account(s, ann), 49, now=later)
@@ -546,7 +438,6 @@ def _(s):
     equal(s.pay(ann, bob, 1, later)[0], "insufficient_funds")
     L.fund(s.worker, account(s, ann), 5, now=later)
     equal(s.pay(ann, bob, 5, later)[0], "accepted")
-    equal(L.submit(s.worker, [held], later), ["send"])
     s.settle(held, "completed", now=later)
     equal(unblocked(s, uuid.uuid4(), later), "missing")
 
@@ -568,10 +459,12 @@ def _(s):
     request = uuid.uuid4()
     equal((unblocked(s, b, now), s.pay(b, carl, 1, now)[0]), ("changed", "sender_restricted"))
     equal([unblocked(s, b, now, request, owed=100) for _ in range(2)], ["unblocked"] * 2)
+    L.fund(s.worker, account(s, b), 100, now=now)                    # what comes in pays it all the same
+    equal((s.wallet(b), s.pay(b, carl, 1, now)[0]), ((0, 0), "insufficient_funds"))
     spent()
     equal(unblocked(s, b, now, request, owed=100), "unblocked")      # that one: it is answered what it was answered
     equal(s.pay(b, carl, 1, now)[0], "sender_restricted")
-    equal([unblocked(s, b, now, None, owed=owed) for owed in (100, 200)], ["changed", "unblocked"])
+    equal([unblocked(s, b, now, None, owed=owed) for owed in (200, 100)], ["changed", "unblocked"])
     equal((s.pay(b, carl, 1, now)[0], len(acts(s, b, "act"))), ("insufficient_funds", 2))
 
 
@@ -606,13 +499,6 @@ def _(s):
     equal(s.one("SELECT hold_unmatched(%s, %s, 1, %s, 'account', NULL, %s)", f"{number}-anc_py", account(s, ann), L.v7(now), now)[0], "duplicate")
     equal((s.wallet(ann), expected(s, ann)), ((10, 0), 11))
     over(s, recovery, now + HOUR)
-
-
-def returned(s, user, amount, payment, name, now, c=None):
-    """Account tells of money that carries a reference."""
-    return (c or s.worker).execute(
-        "SELECT result FROM credit_inbound(ARRAY[%s], ARRAY[%s], ARRAY[%s::bigint], ARRAY[%s], ARRAY[%s::uuid], ARRAY['funding'],"
-        " ARRAY[NULL::uuid], %s)", [payment, account(s, user), amount, name, L.v7(now), now]).fetchone()[0]
 
 
 @story("money of a forgotten transfer that came back waits until that transfer is booked, and is no income")

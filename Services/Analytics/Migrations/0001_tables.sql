@@ -80,10 +80,10 @@ CREATE TABLE chosen_categories (
     PRIMARY KEY (user_id, transaction_id)
 );
 
--- Usernames are public.
+-- Usernames are public. Of who is erased the row stays without one, so that a name that is heard late is not kept.
 CREATE TABLE names (
     user_id         uuid PRIMARY KEY,
-    username        text COLLATE "C" NOT NULL
+    username        text COLLATE "C"
 );
 
 -- Rights ------------------------------------------------------------------------------------------------------------

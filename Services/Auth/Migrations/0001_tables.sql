@@ -27,15 +27,36 @@ CREATE TABLE users (
     customer_sequence       bigint NOT NULL DEFAULT 0,
     details_sequence        bigint NOT NULL DEFAULT 0,   -- ours: the event that told of the newest details
 
+    -- Keyed hashes of what tells a person or a business from all others; none once an operator gave them back.
+    identity_index          text COLLATE "C",            -- of the BVN
+    registration_index      text COLLATE "C",            -- of the number in a register of businesses
+
+    -- The restriction of which customer told last.
+    restriction             text COLLATE "C" NOT NULL DEFAULT 'none',
+    restriction_sequence    bigint NOT NULL DEFAULT 0,
+
     closed_at               timestamptz,                 -- the sign-in was deleted at Clerk
     erasure_asked_at        timestamptz,                 -- when transaction was last asked whether money is left
+    erasure_cleared_at      timestamptz,                 -- when it last said that none is
+    -- Who wants somebody erased of whom that is not known: another operator has to agree.
+    erasure_proposed_by     text COLLATE "C" CHECK (erasure_proposed_by ~ '^[a-z0-9._@-]{1,64}$'),
+    erasure_proposed_at     timestamptz,
 
+    CHECK ((erasure_proposed_by IS NULL) = (erasure_proposed_at IS NULL)),
     CONSTRAINT users_subject_unique UNIQUE (clerk_subject),
     CONSTRAINT users_username_unique UNIQUE (username),
     CONSTRAINT users_username_form CHECK (username ~ '^[a-z0-9]{3,20}$')
 );
 -- Names that a person can take for one another are one name.
 CREATE UNIQUE INDEX users_username_skeleton ON users (username_skeleton(username) COLLATE "C");
+-- Limits belong to a person: of the accounts with one identity one goes on, also of several that sign up at once. Who
+-- has not given everything, whose details the provider did not take, or who has closed holds nobody up. Who was
+-- rejected does, until an operator has looked: the provider may still approve. Nothing that an event says may bring a
+-- row back into these indexes: the event would be refused for ever.
+CREATE UNIQUE INDEX users_identity ON users (identity_index)
+    WHERE status = 'onboarding_initiated' AND refusal IS NULL AND closed_at IS NULL AND erased_at IS NULL;
+CREATE UNIQUE INDEX users_registration ON users (registration_index)
+    WHERE status = 'onboarding_initiated' AND refusal IS NULL AND closed_at IS NULL AND erased_at IS NULL;
 CREATE INDEX users_to_erase ON users (closed_at) WHERE closed_at IS NOT NULL AND erased_at IS NULL;
 
 ALTER TABLE users ENABLE ROW LEVEL SECURITY;
@@ -47,7 +68,7 @@ CREATE POLICY all_users ON users TO ${owner}, ${worker} USING (true) WITH CHECK 
 
 GRANT SELECT, INSERT ON users TO ${handler};
 GRANT UPDATE (status, kyc_details, kyb_details, contact_details, verification_status, verification_reason, refusal,
-    details_sequence, updated_at) ON users TO ${handler};
+    identity_index, registration_index, details_sequence, updated_at) ON users TO ${handler};
 GRANT SELECT, UPDATE ON users TO ${worker};
 
 -- Messages of Clerk -------------------------------------------------------------------------------------------------

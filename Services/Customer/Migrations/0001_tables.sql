@@ -170,17 +170,21 @@ CREATE TABLE beneficiaries (
     number_index            text COLLATE "C" NOT NULL,
     anchor_counterparty_id  text COLLATE "C",
     status                  text COLLATE "C" NOT NULL DEFAULT 'pending'
-                            CHECK (status IN ('pending', 'verified', 'rejected')),
+                            CHECK (status IN ('pending', 'review', 'verified', 'rejected')),
     reject_reason           text COLLATE "C",
+    -- People have looked at the name that is stored: with this holder the account is the user's.
+    name_accepted           boolean NOT NULL DEFAULT false,
     is_default              boolean NOT NULL DEFAULT false,
     created_at              timestamptz NOT NULL,
     deleted_at              timestamptz,
     CHECK (status <> 'verified' OR (anchor_counterparty_id IS NOT NULL AND account_name IS NOT NULL)),
+    CHECK (account_name IS NOT NULL OR (status <> 'review' AND NOT name_accepted)),
     CHECK (NOT is_default OR (status = 'verified' AND deleted_at IS NULL))
 );
 CREATE INDEX beneficiaries_user ON beneficiaries (user_id, created_at);
 CREATE UNIQUE INDEX beneficiaries_number ON beneficiaries (user_id, number_index)
     WHERE deleted_at IS NULL AND status <> 'rejected';
+CREATE INDEX beneficiaries_review ON beneficiaries (id) WHERE status = 'review' AND deleted_at IS NULL;
 CREATE UNIQUE INDEX beneficiaries_default ON beneficiaries (user_id) WHERE is_default;
 
 ALTER TABLE beneficiaries ENABLE ROW LEVEL SECURITY;
@@ -233,9 +237,9 @@ GRANT SELECT, INSERT ON name_enquiries TO ${handler};
 GRANT SELECT, UPDATE, DELETE ON name_enquiries TO ${worker};
 
 -- What has passed between two people --------------------------------------------------------------------------------
--- Payments that came to an end, learnt from events about the payment, whose sequence guards the row. Without what was
--- written to them: that stays sealed in transaction. What is on its way, or failed, is in transaction's history:
--- hearing of every payment when it was accepted cost more than all else that customer does.
+-- Payments that came to an end or wait in suspense, learnt from events about the payment, whose sequence guards the
+-- row. Without what was written to them: that stays sealed in transaction. What is on its way, or failed, is in
+-- transaction's history: hearing of every payment when it was accepted cost more than all else that customer does.
 
 -- The columns that the index of pairs needs are given by the one statement that inserts. As generated columns they
 -- cost more than the row: Postgres reads their expressions from the catalogue again for every statement.
@@ -248,7 +252,7 @@ CREATE TABLE transfers (
     -- The id once more: by the id itself the planner would read everybody's payments until a page is full.
     position            uuid NOT NULL,
     type                text COLLATE "C" NOT NULL,
-    state               text COLLATE "C" NOT NULL CHECK (state IN ('completed', 'reversed')),
+    state               text COLLATE "C" NOT NULL CHECK (state IN ('completed', 'waiting', 'reversed')),
     route               text COLLATE "C" NOT NULL,
     amount              bigint NOT NULL CHECK (amount > 0),
     fee                 bigint NOT NULL,
@@ -269,3 +273,17 @@ CREATE POLICY all_transfers ON transfers TO ${owner}, ${worker} USING (true) WIT
 
 GRANT SELECT ON transfers TO ${handler};
 GRANT SELECT, INSERT, UPDATE ON transfers TO ${worker};
+
+-- Payments that have left suspense for their recipients. A row of its own, which a page looks up: the event of a
+-- release is about the release, so it may come before that of the payment, and at the same time.
+CREATE TABLE releases (
+    transfer_id         uuid PRIMARY KEY                 -- the payment
+);
+
+ALTER TABLE releases ENABLE ROW LEVEL SECURITY;
+ALTER TABLE releases FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_releases ON releases FOR SELECT TO ${handler}
+    USING (EXISTS (SELECT 1 FROM transfers t WHERE t.id = transfer_id));     -- of which the reader sees their own
+CREATE POLICY all_releases ON releases TO ${owner}, ${worker} USING (true) WITH CHECK (true);
+GRANT SELECT ON releases TO ${handler};
+GRANT SELECT, INSERT ON releases TO ${worker};

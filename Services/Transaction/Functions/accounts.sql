@@ -3,7 +3,8 @@
 -- Sixteen sub-accounts of each kind, chosen by the transfer's random last byte, so that none of them is a hot row.
 CREATE OR REPLACE FUNCTION system_account(kind text, transfer uuid) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
     SELECT (CASE kind WHEN 'provider_clearing' THEN 16 WHEN 'fees' THEN 32 WHEN 'stamp_duty' THEN 48
-        WHEN 'revenue' THEN 64 WHEN 'receivable' THEN 80 WHEN 'suspense' THEN 96 END
+        WHEN 'revenue' THEN 64 WHEN 'receivable' THEN 80 WHEN 'suspense' THEN 96
+        WHEN 'provider_costs' THEN 112 END
         + (get_byte(uuid_send(transfer), 15) & 15))::bigint
 $$;
 
@@ -63,16 +64,8 @@ BEGIN
     RETURN v_low;
 END $$;
 
--- What reversals of money that had reached a wallet found spent, in all its time.
-CREATE OR REPLACE FUNCTION owed_by(p_wallet bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
-    SELECT coalesce(-sum(e.amount), 0)::bigint
-    FROM ledger_accounts a JOIN entries e ON e.account_id = a.id AND e.leg = 'receivable'
-    JOIN transfers t ON t.id = e.transfer_id
-    WHERE a.kind = 'receivable' AND t.state = 'reversed' AND t.credit_account = p_wallet
-$$;
-
--- Of what was taken back and had been spent nothing is paid by this: that is settled elsewhere, or given up.
--- 'unblocked' and what was there, or nothing for a request that has done it before; 'missing', 'not_blocked',
+-- For a wallet of which a recovery took too much, and for one that owes: its debt stays, and what comes in pays it
+-- first. 'unblocked' and what was there, or nothing for a request that has done it before; 'missing', 'not_blocked',
 -- 'below_zero', and 'changed' when something else is owed than what the operator has seen.
 CREATE OR REPLACE FUNCTION unblock_wallet(p_user uuid, p_owed bigint, p_request uuid, OUT result text,
     OUT posted bigint, OUT held bigint) LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -86,7 +79,7 @@ BEGIN
             AND l.request_id = p_request) THEN 'unblocked'
         WHEN NOT b.debits_blocked THEN 'not_blocked'
         WHEN b.posted - b.held < 0 THEN 'below_zero'
-        WHEN p_owed <> owed_by(b.account_id) THEN 'changed' END;
+        WHEN p_owed <> b.owed THEN 'changed' END;
     IF result IS NOT NULL THEN RETURN; END IF;
     UPDATE balances x SET checked = true, debits_blocked = false WHERE x.account_id = b.account_id;
     SELECT 'unblocked', b.posted, b.held INTO result, posted, held;
@@ -97,7 +90,8 @@ END $$;
 CREATE OR REPLACE FUNCTION may_be_erased(p_user uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT 1 FROM users u JOIN balances b ON b.account_id = u.wallet_id
-        WHERE u.id = p_user AND u.status = 'closed' AND b.posted = 0 AND b.held = 0 AND NOT b.debits_blocked)
+        WHERE u.id = p_user AND u.status = 'closed' AND b.posted = 0 AND b.held = 0 AND b.owed = 0
+          AND NOT b.debits_blocked)
       AND NOT EXISTS (SELECT 1 FROM transfers t
         WHERE t.sender_id = p_user AND t.state NOT IN ('completed', 'failed', 'reversed'))
       AND NOT EXISTS (SELECT 1 FROM transfers t
@@ -138,8 +132,9 @@ BEGIN
     IF NOT FOUND THEN RETURN; END IF;
 
     WITH late AS MATERIALIZED (
-        SELECT t.id, t.amount, t.capped_device_id, t.state NOT IN ('failed', 'reversed') AS counts
-        FROM transfers t
+        SELECT t.id, t.amount - coalesce(y.given_back, 0) AS amount, t.capped_device_id,
+            t.state NOT IN ('failed', 'reversed') AS counts
+        FROM transfers t LEFT JOIN money_drops y ON y.funding_id = t.id
         WHERE t.sender_id = p_user AND t.id >= v_first AND t.created_at >= v_from AND t.created_at < v_until
           AND t.device_id IS NULL AND t.type IN ('p2p', 'self_transfer', 'money_drop')
           -- A newer device than this one had the say by then.
@@ -159,10 +154,10 @@ BEGIN
     WHERE d.id = p_id;
 END $$;
 
--- Ends what a closed person has open: what is left of drops goes back (into suspense, as they may not receive), their
--- requests are cancelled, and those that ask them are declined. Returns how much is still on its way, such as the
--- funding of a drop or the payment of a request.
--- Locks: money_drops, drop_slots, payment_requests.
+-- Ends what a closed person has open: what is in the wallet goes to suspense and what is left of drops too, as they may
+-- not receive; their requests are cancelled, and those that ask them are declined. Returns how much is still on its
+-- way, such as a payment, the funding of a drop or the payment of a request.
+-- Locks: balances, money_drops, drop_slots, payment_requests.
 CREATE OR REPLACE FUNCTION close_products(p_user uuid, p_now timestamptz DEFAULT NULL) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
@@ -174,6 +169,12 @@ DECLARE
     v_state text;
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM users u WHERE u.id = p_user AND u.status = 'closed') THEN RETURN 0; END IF;
+    PERFORM 1 FROM balances b
+    WHERE b.account_id IN (SELECT u.wallet_id FROM users u WHERE u.id = p_user UNION SELECT closed_suspense(p_user))
+    ORDER BY b.account_id FOR NO KEY UPDATE;
+    v_now := coalesce(p_now, transfa_now());
+    PERFORM empty_closed_wallets(ARRAY[p_user], v_now);
+    UPDATE users u SET emptied_at = v_now WHERE u.id = p_user AND u.emptied_at IS NULL;
 
     SELECT array_agg(x.id ORDER BY x.id) INTO v_drops FROM (
         SELECT d.id FROM money_drops d WHERE d.creator_id = p_user AND d.state = 'open'
@@ -196,6 +197,11 @@ BEGIN
         PERFORM publish_request(v_state, v_id, NULL, NULL, NULL, v_now);
     END LOOP;
 
-    RETURN (SELECT count(*) FROM money_drops d WHERE d.creator_id = p_user AND d.state IN ('pending', 'open'))
-        + (SELECT count(*) FROM payment_requests q WHERE q.owner_id = p_user AND q.state IN ('open', 'processing'));
+    RETURN greatest((SELECT count(*) FROM money_drops d WHERE d.creator_id = p_user AND d.state IN ('pending', 'open'))
+        + (SELECT count(*) FROM payment_requests q WHERE q.owner_id = p_user AND q.state IN ('open', 'processing')),
+        (SELECT count(*) FROM users u JOIN balances b ON b.account_id = u.wallet_id
+         WHERE u.id = p_user AND b.held > 0),
+        -- Whoever credits it may have looked at the wallet before it was closed.
+        (SELECT count(*) FROM transfers t WHERE t.recipient_id = p_user AND t.route = 'internal'
+            AND t.state IN ('submitted', 'unknown')));
 END $$;

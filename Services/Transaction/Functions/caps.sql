@@ -40,11 +40,14 @@ RETURNS SETOF cap LANGUAGE sql STABLE AS $$
     WHERE p_added > p_now - c.lasting
 $$;
 
--- What a wallet may hold, with what is on its way into it; none without a ceiling.
-CREATE OR REPLACE FUNCTION balance_cap(p_ceiling bigint, p_posted bigint, p_incoming bigint)
+-- What a wallet may hold, with what is on its way into it and what of the owner's drops may still come back; none
+-- without a ceiling. A drop that is not funded yet is still in the wallet.
+CREATE OR REPLACE FUNCTION balance_cap(p_user uuid, p_ceiling bigint, p_posted bigint, p_incoming bigint)
 RETURNS SETOF cap LANGUAGE sql STABLE AS $$
-    SELECT 'recipient_limit', 'kobo', p_ceiling, p_posted + p_incoming, NULL::timestamptz, NULL::uuid, NULL::uuid,
-        NULL::uuid, NULL::uuid
+    SELECT 'recipient_limit', 'kobo', p_ceiling, p_posted + p_incoming + (
+            SELECT coalesce(sum((SELECT b.posted FROM balances b WHERE b.account_id = d.pool_id)), 0)::bigint
+            FROM money_drops d WHERE d.creator_id = p_user AND d.has_money),
+        NULL::timestamptz, NULL::uuid, NULL::uuid, NULL::uuid, NULL::uuid
     WHERE p_ceiling IS NOT NULL
 $$;
 
@@ -97,14 +100,15 @@ RETURNS SETOF cap LANGUAGE sql STABLE AS $$
     GROUP BY q.payer_id
 $$;
 
--- How many wrong passwords a drop takes of a person, each within a while of the one before; null: each such drop.
+-- How many wrong passwords a drop takes of a person, each within a while of the one before, with those that are being
+-- looked at; null: each such drop.
 CREATE OR REPLACE FUNCTION password_cap(p_user uuid, p_drop uuid, p_now timestamptz)
 RETURNS SETOF cap LANGUAGE sql STABLE AS $$
     SELECT 'too_many_wrong_passwords', 'passwords', 5::bigint, f.failures::bigint,
         f.last_failed_at + interval '15 minutes', NULL::uuid, NULL::uuid, NULL::uuid, f.drop_id
     FROM drop_password_failures f
     WHERE f.user_id = p_user AND (p_drop IS NULL OR f.drop_id = p_drop)
-      AND f.last_failed_at > p_now - interval '15 minutes'
+      AND f.last_failed_at > p_now - interval '15 minutes' AND f.failures > 0
 $$;
 
 -- All caps of a person, of at most a hundred payers and drops each: those of whom the least is left. What PINs approve
@@ -140,7 +144,7 @@ CREATE OR REPLACE FUNCTION caps_of(p_user uuid, p_now timestamptz DEFAULT NULL) 
             CROSS JOIN LATERAL beneficiary_cap(p.id, y.id, y.added_at, p.at) c
             WHERE y.user_id = p.id AND y.deleted_at IS NULL
             UNION ALL SELECT 6, c FROM recipient_facts(p.at) f
-            CROSS JOIN LATERAL balance_cap(f.maximum_balance, p.posted, p.incoming) c WHERE f.user_id = p.id
+            CROSS JOIN LATERAL balance_cap(p.id, f.maximum_balance, p.posted, p.incoming) c WHERE f.user_id = p.id
             UNION ALL SELECT 7, c FROM asking_cap(p.id, p.at) c
             UNION ALL SELECT 8, c FROM asking_one_cap(p.id, NULL, p.at) c
             UNION ALL SELECT 9, c FROM declined_cap(p.id, NULL, p.at) c

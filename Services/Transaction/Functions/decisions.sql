@@ -1,19 +1,19 @@
 -- Two people decide how a transfer ended whose outcome nobody can know.
 
 -- Why an outcome cannot be decided by people now; null: it can. A reversal is of money that the provider has moved, and
--- that operators have not already given back out of suspense.
-CREATE OR REPLACE FUNCTION decision_refusal(t transfers, p_outcome text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+-- that operators do not give, and have not given, out of suspense; what they have given back is no longer theirs.
+CREATE OR REPLACE FUNCTION decision_refusal(t transfers, p_outcome text) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN p_outcome IN ('completed', 'failed') AND (t).state <> 'unknown' THEN 'not_unknown'
         WHEN p_outcome = 'reversed' AND ((t).state <> 'completed' OR (t).submitted_at IS NULL) THEN 'not_reversible'
-        WHEN p_outcome = 'reversed' AND (t).route_reason = 'returned' THEN 'not_reversible' END
+        WHEN p_outcome = 'reversed' AND suspense_move(t) = 'break' THEN 'not_reversible' END
 $$;
 
 -- Whether an order may still arrive at the provider whose end the proposal could not know: one that was begun since, or
--- one that has no end and may be on its way for as long as record_absence() reckons with.
+-- one that may be on its way.
 CREATE OR REPLACE FUNCTION order_under_way(t transfers, p_since timestamptz, p_now timestamptz) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT 1 FROM provider_calls c WHERE c.reference = (t).reference
-        AND (c.started_at > p_since OR c.ended_at IS NULL AND c.deadline_at + interval '2 minutes' > p_now))
+        AND (c.started_at > p_since OR may_arrive(c, p_now)))
 $$;
 
 -- What nobody approved in time counts no more. The transfer must be locked.

@@ -13,7 +13,8 @@ CREATE OR REPLACE FUNCTION event_data(members json) RETURNS text LANGUAGE sql ST
     SELECT json_strip_nulls(members)::text
 $$;
 
--- Transfers: one statement for all of a batch. An event without an id gets a new one; no ids at all are null.
+-- Transfers: one statement for all of a batch. An event without an id gets a new one; no ids at all are null. An order
+-- out of suspense is told by what becomes of the payment that put the money there.
 
 CREATE OR REPLACE FUNCTION created_data(id uuid, sender uuid, recipient uuid, amount bigint, type text, route text,
     route_reason text, fee bigint, duty bigint, moment text) RETURNS text LANGUAGE sql STABLE AS $$
@@ -33,8 +34,8 @@ BEGIN
     CROSS JOIN LATERAL (SELECT coalesce(x.event_id, new_event_id(p_now))) AS e(id);
 END $$;
 
--- What is released from suspense is of the type that put it there: only now has it arrived. The payer's text is sealed
--- with the payer's key, so there is none without a payer.
+-- What is released from suspense is of the type that put it there, and names the transfer that did: only now has that
+-- arrived. The payer's text is sealed with the payer's key, so there is none without a payer.
 CREATE OR REPLACE FUNCTION publish_completed(p_ids uuid[], p_causes uuid[], p_events uuid[], p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -46,9 +47,11 @@ BEGIN
             'type', coalesce((SELECT held.type FROM transfers held WHERE held.id = t.parent_id), t.type),
             'route', t.route, 'route_reason', t.route_reason, 'fee', t.fee, 'duty', t.duty,
             'recipient_type', (SELECT u.account_type FROM users u WHERE u.id = t.recipient_id),
+            'releases', CASE WHEN t.type = 'inbound' AND t.route_reason = 'released' THEN t.parent_id END,
             'description', CASE WHEN t.sender_id IS NOT NULL AND t.type = 'p2p' THEN t.description END,
             'timestamp', moment_text(p_now)))
-    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id) JOIN transfers t ON t.id = x.id
+    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id)
+    JOIN transfers t ON t.id = x.id AND t.type <> 'release'
     CROSS JOIN LATERAL (SELECT coalesce(x.event_id, new_event_id(p_now))) AS e(id);
 END $$;
 
@@ -61,11 +64,13 @@ BEGIN
         event_data(json_build_object('transaction_id', t.id, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id,
             'amount', t.amount, 'type', t.type, 'route', t.route, 'fee', t.fee, 'duty', t.duty,
             'failure_reason', t.failure_reason, 'timestamp', moment_text(p_now)))
-    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id) JOIN transfers t ON t.id = x.id
+    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id)
+    JOIN transfers t ON t.id = x.id AND t.type <> 'release'
     CROSS JOIN LATERAL (SELECT coalesce(x.event_id, new_event_id(p_now))) AS e(id);
 END $$;
 
--- What the payee had spent, and owes now, is posted as receivable.
+-- What the payee had spent, and owes now, is posted as receivable: by the transfer, or by the release of its money out
+-- of suspense. That has an event of its own, as what it is in the books: `inbound`.
 CREATE OR REPLACE FUNCTION publish_reversed(p_ids uuid[], p_causes uuid[], p_events uuid[], p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -74,10 +79,13 @@ BEGIN
         t.traceparent, p_now,
         event_data(json_build_object('transaction_id', t.id, 'sender_id', t.sender_id, 'recipient_id', t.recipient_id,
             'amount', t.amount, 'type', t.type, 'route', t.route, 'fee', t.fee, 'duty', t.duty,
-            'receivable', (SELECT coalesce(-sum(l.amount), 0) FROM entries l
-                WHERE l.transfer_id = t.id AND l.leg = 'receivable'),
+            'receivable', (SELECT coalesce(sum(l.amount), 0)
+                FROM transfers r JOIN entries l ON l.transfer_id = r.id AND l.account_id = r.credit_account
+                WHERE l.leg = 'receivable'
+                  AND (r.id = t.id OR r.parent_id = t.id AND r.type = 'inbound' AND r.state = 'reversed')),
             'timestamp', moment_text(p_now)))
-    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id) JOIN transfers t ON t.id = x.id
+    FROM unnest(p_ids, p_causes, p_events) AS x(id, cause, event_id)
+    JOIN transfers t ON t.id = x.id AND t.type <> 'release'
     CROSS JOIN LATERAL (SELECT coalesce(x.event_id, new_event_id(p_now))) AS e(id);
 END $$;
 

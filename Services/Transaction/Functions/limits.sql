@@ -27,6 +27,16 @@ CREATE OR REPLACE FUNCTION bank_minimum(p_now timestamptz) RETURNS SETOF bank_mi
     SELECT * FROM bank_minimums x WHERE x.valid_from <= p_now ORDER BY x.valid_from DESC LIMIT 1
 $$;
 
+-- The least that takes a free slot at a moment.
+CREATE OR REPLACE FUNCTION slot_minimum(p_now timestamptz) RETURNS SETOF slot_minimums LANGUAGE sql STABLE AS $$
+    SELECT * FROM slot_minimums x WHERE x.valid_from <= p_now ORDER BY x.valid_from DESC LIMIT 1
+$$;
+
+-- What payers learn of the room in others' wallets at a moment.
+CREATE OR REPLACE FUNCTION room_step(p_now timestamptz) RETURNS SETOF room_steps LANGUAGE sql STABLE AS $$
+    SELECT * FROM room_steps x WHERE x.valid_from <= p_now ORDER BY x.valid_from DESC LIMIT 1
+$$;
+
 -- The device whose age limits a payment: the one that approved it, or for a PIN the user's newest one. Otherwise the
 -- PIN would be the way around the first day.
 CREATE OR REPLACE FUNCTION device_to_cap(p_user uuid, p_device uuid) RETURNS SETOF devices LANGUAGE sql STABLE AS $$
@@ -104,6 +114,7 @@ BEGIN
         month = greatest(x.month, v_month),
         slots_used = CASE WHEN x.month < v_month THEN 0 ELSE x.slots_used END,
         slots_adjusted = CASE WHEN x.month < v_month THEN 0 ELSE x.slots_adjusted END + p_delta,
+        slots_forgiven = CASE WHEN x.month < v_month THEN 0 ELSE x.slots_forgiven END + greatest(-p_delta, 0),
         event_sequence = x.event_sequence + 1
     WHERE x.user_id = p_user RETURNING x.* INTO c;
     IF NOT FOUND THEN RETURN NULL; END IF;
@@ -112,22 +123,28 @@ BEGIN
     RETURN c.slots_used + c.slots_adjusted;
 END $$;
 
--- Limits get back what did not leave, as long as the counter still stands in the transfer's day or month.
+-- Limits get back what did not leave, as long as the counter still stands in the transfer's day or month; of a drop
+-- what no refund has given back yet.
 CREATE OR REPLACE FUNCTION give_back_spending(p_ids uuid[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    WITH write_devices AS (
+    WITH back AS MATERIALIZED (
+        SELECT t.*, t.amount - CASE WHEN t.type = 'money_drop'
+            THEN (SELECT y.given_back FROM money_drops y WHERE y.funding_id = t.id) ELSE 0 END AS spent
+        FROM transfers t WHERE t.id = ANY (p_ids)
+    ),
+    write_devices AS (
         UPDATE devices d SET first_day_total = d.first_day_total - x.total
-        FROM (SELECT t.capped_device_id, sum(t.amount)::bigint AS total FROM transfers t
-              WHERE t.id = ANY (p_ids) AND t.capped_device_id IS NOT NULL GROUP BY 1) x
+        FROM (SELECT t.capped_device_id, sum(t.spent)::bigint AS total FROM back t
+              WHERE t.capped_device_id IS NOT NULL GROUP BY 1) x
         WHERE d.id = x.capped_device_id
     )
     UPDATE spending_counters s SET day_total = s.day_total - x.day_back, month_total = s.month_total - x.month_back
     FROM (
         SELECT t.sender_id,
-            coalesce(sum(t.amount) FILTER (WHERE t.spent_day = c.day), 0)::bigint AS day_back,
-            coalesce(sum(t.amount) FILTER (WHERE t.spent_month = c.month), 0)::bigint AS month_back
-        FROM transfers t JOIN spending_counters c ON c.user_id = t.sender_id
-        WHERE t.id = ANY (p_ids) GROUP BY 1
+            coalesce(sum(t.spent) FILTER (WHERE t.spent_day = c.day), 0)::bigint AS day_back,
+            coalesce(sum(t.spent) FILTER (WHERE t.spent_month = c.month), 0)::bigint AS month_back
+        FROM back t JOIN spending_counters c ON c.user_id = t.sender_id
+        GROUP BY 1
     ) x
     WHERE s.user_id = x.sender_id;
 END $$;

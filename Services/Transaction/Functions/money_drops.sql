@@ -16,7 +16,7 @@ BEGIN
     FROM recipient_facts(p_now) f
     JOIN balances b ON b.account_id = f.wallet_id
     JOIN receiving_counters c ON c.user_id = f.user_id
-    LEFT JOIN LATERAL balance_cap(f.maximum_balance, b.posted, c.incoming) bc ON true
+    LEFT JOIN LATERAL balance_cap(p_user, f.maximum_balance, b.posted, c.incoming) bc ON true
     WHERE f.user_id = p_user;
     RETURN CASE
         WHEN recovery_is_open() THEN 'recovering'
@@ -30,6 +30,7 @@ BEGIN
         WHEN d.end_reason = 'expired' OR d.state = 'open' AND d.expires_at <= p_now THEN 'drop_expired'
         WHEN d.end_reason = 'claimed' THEN 'drop_exhausted'
         WHEN d.state <> 'open' THEN 'drop_ended'
+        WHEN drop_is_paused(d.id) THEN 'drop_paused'
         WHEN d.password_hash IS DISTINCT FROM p_password_hash THEN 'password_wrong'
         WHEN r.provider_account IS NULL THEN 'claimant_not_ready'
         WHEN d.amount_per_claim > r.room THEN 'recipient_limit'
@@ -119,25 +120,38 @@ LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WHERE d.id = p_drop
 $$;
 
-CREATE OR REPLACE FUNCTION note_wrong_drop_password(p_drop uuid, p_user uuid, p_now timestamptz DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+-- Counts a try before anybody looks at the password: tries at once are counted one after the other, and no more are
+-- looked at than a drop takes. 0, or the seconds to wait: then nothing was counted and nothing may be looked at.
+CREATE OR REPLACE FUNCTION try_drop_password(p_drop uuid, p_user uuid, p_now timestamptz DEFAULT NULL)
+RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
-    v_now constant timestamptz := coalesce(p_now, transfa_now());
+    v_now timestamptz;
+    v_cap cap;
 BEGIN
-    INSERT INTO drop_password_failures AS f (drop_id, user_id, failures, last_failed_at)
-    VALUES (p_drop, p_user, 1, v_now)
-    ON CONFLICT (drop_id, user_id) DO UPDATE SET last_failed_at = v_now,
-        failures = coalesce((SELECT c.used FROM password_cap(p_user, p_drop, v_now) c), 0) + 1;
+    INSERT INTO drop_password_failures (drop_id, user_id, failures, last_failed_at)
+    VALUES (p_drop, p_user, 0, '-infinity') ON CONFLICT DO NOTHING;
+    PERFORM 1 FROM drop_password_failures f WHERE f.drop_id = p_drop AND f.user_id = p_user FOR NO KEY UPDATE;
+    v_now := coalesce(p_now, transfa_now());
+    SELECT * INTO v_cap FROM password_cap(p_user, p_drop, v_now);
+    IF v_cap.used >= v_cap.most THEN RETURN ceil(extract(epoch FROM v_cap.until - v_now)); END IF;
+    UPDATE drop_password_failures f SET failures = coalesce(v_cap.used, 0) + 1, last_failed_at = v_now
+    WHERE f.drop_id = p_drop AND f.user_id = p_user;
+    RETURN 0;
 END $$;
+
+-- A counted try that was right, or that nobody could look at, counts no more.
+CREATE OR REPLACE FUNCTION give_back_drop_password(p_drop uuid, p_user uuid) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    UPDATE drop_password_failures f SET failures = f.failures - 1
+    WHERE f.drop_id = p_drop AND f.user_id = p_user AND f.failures > 0
+$$;
 
 -- Ends open drops whose rows are locked: what is open is closed and goes back.
 CREATE OR REPLACE FUNCTION close_drop(p_drop uuid, p_reason text, p_correlation uuid, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM 1 FROM drop_slots s WHERE s.drop_id = p_drop AND s.state = 'open' ORDER BY s.position FOR NO KEY UPDATE;
-    UPDATE drop_slots s SET state = CASE WHEN p_reason = 'funding_reversed' THEN 'void' ELSE 'closed' END
-    WHERE s.drop_id = p_drop AND s.state = 'open';
+    UPDATE drop_slots s SET state = 'closed' WHERE s.drop_id = p_drop AND s.state = 'open';
     UPDATE money_drops d SET state = 'ended', end_reason = p_reason, ended_at = p_now WHERE d.id = p_drop;
     PERFORM publish_drop_ended(p_drop, p_correlation, NULL, p_now);
 END $$;
@@ -227,7 +241,7 @@ BEGIN
         PERFORM void_drop(d, t, p_now);
     ELSIF t.type = 'drop_claim' AND p_state = 'completed' THEN
         UPDATE drop_slots s SET state = 'paid' WHERE s.transfer_id = t.id;
-        PERFORM publish_drop_claimed(t, p_now);
+        IF t.route_reason <> 'suspense' THEN PERFORM publish_drop_claimed(t, p_now); END IF;
         IF d.state = 'open'
            AND NOT EXISTS (SELECT 1 FROM drop_slots s WHERE s.drop_id = d.id AND s.state <> 'paid') THEN
             PERFORM close_drop(d.id, 'claimed', t.correlation_id, p_now);
@@ -239,28 +253,110 @@ BEGIN
         WHERE s.transfer_id = t.id;
     ELSIF t.type = 'drop_refund' AND p_state = 'completed' THEN
         UPDATE drop_slots s SET state = 'refunded' WHERE s.transfer_id = t.id;
-        PERFORM publish_drop_refunded(t, p_now);
+        IF t.route_reason <> 'suspense' THEN PERFORM publish_drop_refunded(t, p_now); END IF;
+    ELSIF d.end_reason = 'funding_reversed' THEN
+        UPDATE drop_slots s SET transfer_id = NULL, state = 'void' WHERE s.transfer_id = t.id;
     ELSE                                                 -- a refund that did not arrive is tried again, and looked at
-        UPDATE drop_slots s SET transfer_id = NULL,
-            state = CASE WHEN d.end_reason = 'funding_reversed' THEN 'void' ELSE 'closed' END
-        WHERE s.transfer_id = t.id;
+        UPDATE drop_slots s SET transfer_id = NULL, state = 'closed' WHERE s.transfer_id = t.id;
         UPDATE money_drops x SET refund_failures = least(x.refund_failures + 1, 10),
             refund_after = p_now + least(interval '1 minute' * 2 ^ x.refund_failures, interval '6 hours')
         WHERE x.id = d.id;
         INSERT INTO breaks (transfer_id, kind, state, opened_at)
         VALUES (t.id, 'drop_refund_' || p_state, p_state, p_now) ON CONFLICT DO NOTHING;
     END IF;
+    PERFORM count_pool(t, p_state);
+    IF t.type <> 'drop_claim' AND p_state IN ('completed', 'reversed') THEN
+        PERFORM even_out_refunds(d.id, t.id, p_now);
+    END IF;
 END $$;
 
--- The provider took the funding back: nothing more is promised, and people look at what was promised already. The pool
--- may go below zero for claims under way, as money that is owed to us.
+-- Of a drop whose funding was taken back the creator has got all: what refunds had given back before, or still bring,
+-- is the pool's. It stays in the creator's account at the provider, and the pool's account lacks it. What the creator
+-- has spent by then is owed. A refund that is taken back after that is theirs again. The
+-- drop, the wallet and the pool are locked.
+CREATE OR REPLACE FUNCTION even_out_refunds(p_drop uuid, p_transfer uuid, p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_back bigint;
+    v_lacks bigint;
+    v_from bigint;
+    v_to bigint;
+    r record;
+BEGIN
+    SELECT d.pool_id, d.given_back, u.id AS creator, u.wallet_id INTO r
+    FROM money_drops d JOIN users u ON u.id = d.creator_id
+    WHERE d.id = p_drop AND d.end_reason = 'funding_reversed';
+    IF NOT FOUND THEN RETURN; END IF;
+    v_back := r.given_back - (SELECT coalesce(sum(e.amount), 0) FROM entries e
+        WHERE e.account_id = r.pool_id AND e.leg = 'given_back');
+    IF v_back = 0 THEN RETURN; END IF;
+    v_from := CASE WHEN v_back > 0 THEN r.wallet_id ELSE r.pool_id END;
+    v_to := CASE WHEN v_back > 0 THEN r.pool_id ELSE r.wallet_id END;
+    v_back := abs(v_back);
+    UPDATE balances b SET debits_blocked = b.debits_blocked OR b.posted - b.held < v_back WHERE b.account_id = v_from
+    RETURNING v_back - least(v_back, greatest(b.posted - b.held, 0)) INTO STRICT v_lacks;
+    PERFORM post_legs(ARRAY[v_from, system_account('receivable', p_transfer), v_from, v_to],
+        array_fill(p_transfer, ARRAY[4]), ARRAY['receivable', 'receivable', 'given_back', 'given_back'],
+        ARRAY[v_lacks, -v_lacks, -v_back, v_back], p_now);
+    UPDATE money_drops d SET has_money = b.posted > 0 FROM balances b
+    WHERE d.id = p_drop AND b.account_id = r.pool_id AND d.has_money <> (b.posted > 0);
+    PERFORM empty_closed_wallets(ARRAY[r.creator], p_now);
+END $$;
+
+-- What a drop keeps count of: whether there is money in its pool, and what went back to its creator. That part was
+-- never spent, so the day, the month and the new device get it back, and lose it again with a refund that is taken
+-- back. The drop's row and the creator's balance are locked: nobody else counts, or ends the funding.
+CREATE OR REPLACE FUNCTION count_pool(t transfers, p_state text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_back constant bigint := CASE WHEN t.type <> 'drop_refund' THEN 0 WHEN p_state = 'completed' THEN t.amount
+        WHEN p_state = 'reversed' THEN -t.amount ELSE 0 END;
+BEGIN
+    UPDATE money_drops d SET has_money = b.posted > 0, given_back = d.given_back + v_back
+    FROM balances b
+    WHERE d.id = t.parent_id AND b.account_id = d.pool_id AND (v_back <> 0 OR d.has_money <> (b.posted > 0));
+    IF v_back = 0 THEN RETURN; END IF;
+    WITH funding AS MATERIALIZED (
+        SELECT f.* FROM money_drops d JOIN transfers f ON f.id = d.funding_id
+        WHERE d.id = t.parent_id AND f.state = 'completed'
+    ),
+    write_devices AS (
+        UPDATE devices x SET first_day_total = x.first_day_total - v_back
+        FROM funding f WHERE x.id = f.capped_device_id
+    )
+    UPDATE spending_counters s SET
+        day_total = s.day_total - CASE WHEN f.spent_day = s.day THEN v_back ELSE 0 END,
+        month_total = s.month_total - CASE WHEN f.spent_month = s.month THEN v_back ELSE 0 END
+    FROM funding f WHERE s.user_id = f.sender_id;
+END $$;
+
+-- The provider took the funding back: nothing more is promised or paid, for good, and people look at what was paid
+-- already. What was not sent yet fails here; what somebody else is about to send at this very moment finds the pool
+-- blocked (pool_covers). What is at the provider may still arrive, as a loss (post_completion).
+--
+-- Claims and their people are locked without waiting, as nobody may wait for them with a drop in hand.
 CREATE OR REPLACE FUNCTION void_drop(d money_drops, t transfers, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_unsent uuid[];
+    v_nulls text[];
 BEGIN
-    IF d.state = 'open' THEN PERFORM close_drop(d.id, 'funding_reversed', t.correlation_id, p_now); END IF;
-    UPDATE money_drops x SET state = 'ended', end_reason = 'funding_reversed' WHERE x.id = d.id;
-    UPDATE drop_slots s SET state = 'void' WHERE s.drop_id = d.id AND s.state = 'closed';
-    UPDATE balances b SET checked = false WHERE b.account_id = d.pool_id;
+    UPDATE balances b SET debits_blocked = true WHERE b.account_id = d.pool_id;
+    PERFORM 1 FROM drop_slots s WHERE s.drop_id = d.id AND s.state = 'open' ORDER BY s.position FOR NO KEY UPDATE;
+    UPDATE drop_slots s SET state = 'void' WHERE s.drop_id = d.id AND s.state IN ('open', 'closed');
+    UPDATE money_drops x SET state = 'ended', end_reason = 'funding_reversed', ended_at = coalesce(x.ended_at, p_now)
+    WHERE x.id = d.id;
+
+    SELECT array_agg(x.id ORDER BY x.id) INTO v_unsent FROM (
+        SELECT c.id FROM transfers c JOIN receiving_counters r ON r.user_id = c.recipient_id
+        WHERE c.parent_id = d.id AND c.type IN ('drop_claim', 'drop_refund') AND c.state = 'accepted'
+        FOR NO KEY UPDATE OF c, r SKIP LOCKED) x;
+    IF v_unsent IS NOT NULL THEN
+        v_nulls := array_fill(NULL::text, ARRAY[cardinality(v_unsent)]);
+        PERFORM fail_transfers(v_unsent, 'ledger', v_nulls::uuid[],
+            array_fill('funding reversed: ' || t.reference, ARRAY[cardinality(v_unsent)]),
+            array_fill('drop_not_covered'::text, ARRAY[cardinality(v_unsent)]), v_nulls, v_nulls::uuid[], p_now);
+    END IF;
+    IF d.state = 'open' THEN PERFORM publish_drop_ended(d.id, t.correlation_id, NULL, p_now); END IF;
     INSERT INTO breaks (transfer_id, kind, state, opened_at) VALUES (t.id, 'drop_funding_reversed', 'reversed', p_now)
     ON CONFLICT DO NOTHING;
 END $$;
@@ -296,4 +392,12 @@ BEGIN
         EXCEPTION WHEN SQLSTATE 'TF001' THEN NULL;
         END;
     END LOOP;
+END $$;
+
+-- Whether a drop pays nobody for now: its creator may not send. Whoever has stolen a phone makes a drop and shares it
+-- out before the owner has the profile frozen. Once the creator may send again it goes on; a closed one's ends instead.
+CREATE OR REPLACE FUNCTION drop_is_paused(p_drop uuid) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN EXISTS (SELECT 1 FROM money_drops d JOIN users c ON c.id = d.creator_id
+        WHERE d.id = p_drop AND c.status <> 'closed' AND (c.status = 'frozen' OR c.debits_blocked));
 END $$;

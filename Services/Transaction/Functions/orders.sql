@@ -28,7 +28,7 @@ DECLARE
     v_now constant timestamptz := coalesce(p_now, transfa_now());
     f order_facts;
     v_spent order_facts[] := '{}';                       -- the orders that spend their approval
-    v_codes text[] := '{}';
+    v_codes text[] := '{}'; v_full text[] := '{}';       -- for whom there was no room, and in whose wallet
     v_devices uuid[] := '{}';                            -- that approve, as known as yet
     -- What this batch has taken so far, at the position of the first order with the same sender, recipient and so on.
     v_none constant bigint[] := array_fill(0::bigint, ARRAY[cardinality(p_ids)]);
@@ -54,10 +54,10 @@ BEGIN
         END IF;
         f.nonce_used := f.nonce_used OR v_nonces[f.at_nonce] > 0;
         f.day_left := f.day_left - v_sent[f.at_sender]; f.month_left := f.month_left - v_sent[f.at_sender];
-        f.available := f.available - v_held[f.at_sender];
-        f.own_left := f.own_left - v_withdrawn[f.at_sender]; f.device_left := f.device_left - v_on_device[f.at_device];
+        f.available := f.available - v_held[f.at_sender]; f.device_left := f.device_left - v_on_device[f.at_device];
+        f.own_left := f.own_left - v_withdrawn[f.at_sender]; f.slots_used := f.slots_used + v_slots[f.at_recipient];
         f.recipient_left := f.recipient_left - v_incoming[f.at_recipient];
-        f.slots_used := f.slots_used + v_slots[f.at_recipient];
+        f.room_refusals := f.room_refusals + cardinality(array_positions(v_full, f.recipient || f.sender_id));
         f.slot_events := f.slot_events + v_slots[f.at_recipient];
         IF f.request_id IS NOT NULL AND v_requests[f.at_target] > 0 THEN f.request_state := 'processing'; END IF;
         f.route_reason := order_route_reason(f); f.route := route_of(f.route_reason);
@@ -73,6 +73,7 @@ BEGIN
             v_slots[f.at_recipient] := v_slots[f.at_recipient] + (f.route_reason = 'free_slot')::integer;
             v_requests[f.at_target] := v_requests[f.at_target] + coalesce((NOT f.request_multiple)::integer, 0);
         END IF;
+        IF f.code = 'recipient_limit' THEN v_full := v_full || (f.recipient || f.sender_id); END IF;
         is_replay := f.code = 'idempotent_replay';
         code := CASE WHEN is_replay THEN coalesce(f.stored_code, 'accepted') ELSE f.code END;
         v_codes := v_codes || code;
@@ -116,8 +117,9 @@ BEGIN
     RETURN v_locked;
 END $$;
 
--- Why an order is refused; null when it is accepted. The first rule that applies answers. Declared no stricter than its
--- parts, as the other expressions here: only then it is inlined, and not called.
+-- Why an order is refused; null when it is accepted. The first rule that applies answers, and what depends on somebody
+-- else's balance comes last: who could not pay learns nothing of it, and who could learns no more than room_steps says.
+-- Declared no stricter than its parts, as the other expressions here: only then it is inlined, and not called.
 CREATE OR REPLACE FUNCTION order_refusal(f order_facts) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT CASE
         -- Who asks, and is it the first time?
@@ -165,9 +167,12 @@ CREATE OR REPLACE FUNCTION order_refusal(f order_facts) RETURNS text LANGUAGE sq
         WHEN f.amount > f.month_left THEN 'limit_per_month'
         WHEN f.amount > f.device_left THEN 'limit_new_device'
         WHEN f.amount > f.own_left THEN 'limit_new_beneficiary'
-        WHEN f.route = 'internal' AND f.amount > f.recipient_left THEN 'recipient_limit'
         WHEN f.fee + f.duty > f.quote_cost THEN 'quote_changed'
         WHEN f.amount + f.fee + f.duty > f.available THEN 'insufficient_funds'
+
+        -- Does it fit into the recipient's wallet, as far as this payer may know?
+        WHEN f.route = 'internal' AND (f.amount > f.recipient_left - f.recipient_left % coalesce(f.room_step, 1)
+            OR f.room_refusals >= f.room_tries) THEN 'recipient_limit'
         END
 $$;
 
@@ -209,6 +214,7 @@ CREATE OR REPLACE FUNCTION order_route_reason(f order_facts) RETURNS text LANGUA
         WHEN f.external_refusal IS NOT NULL THEN f.external_refusal
         WHEN f.amount < f.bank_minimum THEN 'below_minimum'
         WHEN f.plan_active THEN 'plan'
+        WHEN f.amount < f.slot_minimum THEN 'below_minimum'
         WHEN f.recipient_locked AND f.slots_used < free_slot_allowance() THEN 'free_slot'
         ELSE 'no_slot' END
 $$;
@@ -222,7 +228,8 @@ $$;
 -- "link","password_hash"} of a drop, the last may be missing, and "quote": {"cost","expires_at"} of any order.
 --
 -- LATERAL with LIMIT keeps every column an index condition, whatever the statistics: plain joins were planned with the
--- user alone and read the user's whole history, or were hashed and read everybody.
+-- user alone and read the user's whole history, or were hashed and read everybody. What is the same for all orders is a
+-- sub-select, which is read once for a batch.
 CREATE OR REPLACE FUNCTION order_facts(
     p_ids uuid[], p_senders uuid[], p_recipients text[], p_amounts bigint[], p_descriptions text[], p_routes text[],
     p_keys text[], p_hashes bytea[], p_nonces uuid[], p_devices uuid[], p_created_events uuid[],
@@ -243,10 +250,14 @@ CREATE OR REPLACE FUNCTION order_facts(
         f.external_refusal, f.beneficiary_id, f.counterparty_id, f.plan_active, f.user_id = ANY (p_locked),
         greatest(c.month, month_of(lagos_day(p_now))),
         slots_taken(c, month_of(lagos_day(p_now))), c.event_sequence, bc.most - bc.used,
+        CASE WHEN bc.most IS NOT NULL THEN coalesce((SELECT x.refusals FROM room_refusals x
+            WHERE x.sender_id = q.sender_id AND x.recipient_id = f.user_id AND x.day >= lagos_day(p_now)), 0) END,
         own.*,
         pr.id, pr.owner_id, pr.payer_id, pr.state, pr.amount, pr.multiple, pr.expires_at,
         coalesce(fe.fee, 0), coalesce(fe.duty, 0), coalesce(fi.fee, 0), coalesce(fi.duty, 0),
-        m.amount, p_now, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::bigint
+        (SELECT x.amount FROM bank_minimum(p_now) x), (SELECT x.amount FROM slot_minimum(p_now) x),
+        (SELECT x.step FROM room_step(p_now) x), (SELECT x.refusals FROM room_step(p_now) x),
+        p_now, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::bigint
     FROM (
         SELECT x.ord::integer, x.id, x.sender_id, x.recipient, x.amount, x.description, x.api_route, x.key, x.hash,
             x.nonce, x.device_id, x.created_event, x.rerouted_event, x.slot_event, x.correlation_id, x.traceparent,
@@ -275,13 +286,12 @@ CREATE OR REPLACE FUNCTION order_facts(
     LEFT JOIN recipient_facts(p_now) f ON f.username COLLATE "C" = q.recipient
     LEFT JOIN receiving_counters c ON c.user_id = f.user_id
     LEFT JOIN balances rb ON rb.account_id = f.wallet_id
-    LEFT JOIN LATERAL balance_cap(f.maximum_balance, rb.posted, c.incoming) bc ON true
+    LEFT JOIN LATERAL balance_cap(f.user_id, f.maximum_balance, rb.posted, c.incoming) bc ON true
     LEFT JOIN LATERAL own_account_facts(q.sender_id, q.target, q.type, p_now) own ON true
     LEFT JOIN LATERAL (SELECT * FROM payment_requests x
         WHERE x.id = q.target AND q.type = 'p2p' LIMIT 1) pr ON true
     LEFT JOIN LATERAL fee_for(q.type, 'external', q.amount, p_now) fe ON true
     LEFT JOIN LATERAL fee_for(q.type, 'internal', q.amount, p_now) fi ON true
-    LEFT JOIN LATERAL bank_minimum(p_now) m ON true
     ORDER BY q.ord
 $$;
 
@@ -342,6 +352,7 @@ CREATE OR REPLACE FUNCTION write_orders(p_orders order_facts[], p_kept bigint[],
 DECLARE
     o order_facts;
     v_accepted order_facts[] := '{}';
+    v_full boolean := false;
 BEGIN
     FOREACH o IN ARRAY p_orders LOOP
         -- The read model changed between the locks and the facts. The caller repeats the batch.
@@ -349,6 +360,7 @@ BEGIN
            AND o.recipient_locked IS NOT TRUE THEN
             RAISE EXCEPTION 'recipient_changed' USING ERRCODE = 'serialization_failure';
         END IF;
+        v_full := v_full OR o.code = 'recipient_limit';
         CONTINUE WHEN o.code <> 'accepted';
         v_accepted := v_accepted || o;
         IF o.stored_code IS NOT NULL THEN                -- seldom, so one by one, and by the key
@@ -364,12 +376,23 @@ BEGIN
     )
     INSERT INTO approval_nonces (user_id, nonce, used_at)
     SELECT f.sender_id, f.nonce, p_now FROM unnest(p_orders) f WHERE NOT f.nonce_used;
+    IF v_full THEN PERFORM count_room_refusals(p_orders, p_now); END IF;
     IF v_accepted <> '{}' THEN
         PERFORM write_transfers(v_accepted, p_answer_version, p_now);
         PERFORM count_orders(v_accepted);
         PERFORM publish_orders(v_accepted, p_now);
     END IF;
 END $$;
+
+-- Payers who were told that an amount does not fit into a wallet.
+CREATE OR REPLACE FUNCTION count_room_refusals(p_orders order_facts[], p_now timestamptz) RETURNS void
+LANGUAGE sql AS $$
+    INSERT INTO room_refusals AS r (sender_id, recipient_id, day, refusals)
+    SELECT f.sender_id, f.recipient_id, lagos_day(p_now), count(*) FROM unnest(p_orders) f
+    WHERE f.code = 'recipient_limit' GROUP BY 1, 2
+    ON CONFLICT (sender_id, recipient_id) DO UPDATE SET day = greatest(r.day, excluded.day),
+        refusals = CASE WHEN r.day < excluded.day THEN 0 ELSE r.refusals END + excluded.refusals
+$$;
 
 -- The transfers of accepted orders, with their holds, their first step and the jobs that submit them.
 CREATE OR REPLACE FUNCTION write_transfers(p_orders order_facts[], p_answer_version smallint, p_now timestamptz)
@@ -461,6 +484,7 @@ BEGIN
             month = coalesce(x.month, c.month),
             slots_used = CASE WHEN c.month < x.month THEN 0 ELSE c.slots_used END + x.slots,
             slots_adjusted = CASE WHEN c.month < x.month THEN 0 ELSE c.slots_adjusted END,
+            slots_forgiven = CASE WHEN c.month < x.month THEN 0 ELSE c.slots_forgiven END,
             event_sequence = c.event_sequence + x.slots,
             incoming = c.incoming + x.incoming
         FROM (SELECT f.recipient_id, max(f.slot_month) FILTER (WHERE f.route_reason = 'free_slot') AS month,
@@ -484,7 +508,8 @@ CREATE OR REPLACE FUNCTION request_key(sender uuid, api_route text, key text) RE
     SELECT sha256(convert_to(sender || E'\n' || api_route || E'\n' || key, 'UTF8'))
 $$;
 
--- What a payment would cost and which way it would go, if it were accepted now. A forecast: nothing is reserved.
+-- What a payment would cost and which way it would go, if it were accepted now. A forecast: nothing is reserved. What
+-- fits into the wallet it does not look at.
 CREATE OR REPLACE FUNCTION quote_payment(p_sender uuid, p_recipient text, p_amount bigint,
     p_now timestamptz DEFAULT NULL)
 RETURNS TABLE (route text, route_reason text, fee bigint, duty bigint)
@@ -495,10 +520,12 @@ LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, pg_temp AS $$
             WHEN f.external_refusal IS NOT NULL THEN f.external_refusal
             WHEN p_amount < n.amount THEN 'below_minimum'
             WHEN f.plan_active THEN 'plan'
+            WHEN p_amount < s.amount THEN 'below_minimum'
             WHEN slots_taken(c, month_of(lagos_day(m.at))) < free_slot_allowance() THEN 'free_slot'
             ELSE 'no_slot' END AS reason
         FROM moment m CROSS JOIN LATERAL recipient_facts(m.at) f JOIN receiving_counters c ON c.user_id = f.user_id
         LEFT JOIN LATERAL bank_minimum(m.at) n ON true
+        LEFT JOIN LATERAL slot_minimum(m.at) s ON true
         WHERE f.username COLLATE "C" = p_recipient AND f.user_id <> p_sender
     )
     SELECT route_of(w.reason), w.reason, coalesce(x.fee, 0), coalesce(x.duty, 0)

@@ -112,13 +112,15 @@ BEGIN
     RETURN v_count;
 END $$;
 
--- What becomes of a request when its payment ends: fulfilled by what arrived, open again when it came back. The
--- request's row is locked.
+-- What becomes of a request when its payment ends: fulfilled by what arrived, open again when it came back. While the
+-- payment waits in suspense the request waits with it, and what never arrived was never counted. The request's row is
+-- locked.
 CREATE OR REPLACE FUNCTION follow_request(t transfers, p_state text, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_state text;
 BEGIN
+    IF p_state = 'completed' AND t.route_reason = 'suspense' THEN RETURN; END IF;
     UPDATE payment_requests q SET
         state = CASE WHEN p_state = 'completed' THEN 'fulfilled' WHEN q.expires_at <= p_now THEN 'expired'
                      ELSE 'open' END,
@@ -127,7 +129,8 @@ BEGIN
     WHERE q.id = t.payment_request_id AND q.transfer_id = t.id
     RETURNING q.state INTO v_state;
     UPDATE payment_requests q SET paid_count = q.paid_count + x.sign, paid_total = q.paid_total + x.sign * t.amount
-    FROM (SELECT CASE p_state WHEN 'completed' THEN 1 WHEN 'reversed' THEN -1 ELSE 0 END AS sign) x
+    FROM (SELECT CASE WHEN p_state = 'completed' THEN 1
+        WHEN p_state = 'reversed' AND t.route_reason NOT IN ('suspense', 'returned') THEN -1 ELSE 0 END AS sign) x
     WHERE q.id = t.payment_request_id AND x.sign <> 0;
     IF v_state IS NOT NULL THEN
         PERFORM publish_request(CASE v_state WHEN 'open' THEN 'reopened' ELSE v_state END, t.payment_request_id, t.id,

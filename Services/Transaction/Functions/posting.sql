@@ -1,8 +1,11 @@
 -- Postings: the only writers of entries.
 
 -- The only writer of entries. The balances must be locked. One new version per account, whatever the number of legs.
+-- What a wallet or a pool owes is what its own legs `receivable` and `collected` sum to; what comes in pays it first.
 CREATE OR REPLACE FUNCTION post_legs(p_accounts bigint[], p_transfers uuid[], p_legs text[], p_amounts bigint[],
     p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_owes boolean;
 BEGIN
     IF EXISTS (SELECT 1 FROM unnest(p_transfers, p_amounts) AS x(id, amount)
                GROUP BY x.id HAVING sum(x.amount) <> 0) THEN
@@ -22,13 +25,73 @@ BEGIN
     write_entries AS (
         INSERT INTO entries (account_id, sequence, amount, balance_after, leg, transfer_id, posted_at)
         SELECT l.account_id, l.sequence, l.amount, l.balance_after, l.leg, l.transfer_id, p_now FROM legs l
+    ),
+    moved AS (
+        UPDATE balances b SET posted = b.posted + x.moved, sequence = b.sequence + x.legs, owed = b.owed + x.owed
+        FROM (SELECT l.account_id, sum(l.amount)::bigint AS moved, count(*) AS legs,
+                  coalesce(sum(l.amount) FILTER (WHERE l.leg IN ('receivable', 'collected') AND l.account_id >= 1000),
+                      0)::bigint AS owed
+              FROM legs l GROUP BY 1) x
+        WHERE b.account_id = x.account_id
+        RETURNING b.owed > 0 AND b.posted > b.held AS owes
     )
-    UPDATE balances b SET posted = b.posted + x.moved, sequence = b.sequence + x.legs
-    FROM (SELECT l.account_id, sum(l.amount)::bigint AS moved, count(*) AS legs FROM legs l GROUP BY 1) x
-    WHERE b.account_id = x.account_id;
+    SELECT bool_or(m.owes) INTO v_owes FROM moved m;
+    IF v_owes THEN PERFORM collect_owed(p_accounts, p_transfers, p_amounts, p_now); END IF;
 END $$;
 
--- Completed transfers: the payer's money reaches the payee, fee and duty reach their own accounts.
+-- What came in pays what is owed, transfer by transfer. Once a wallet owes nothing, the block goes that the reversal
+-- has set; the block of a recovery stays, for there people look. The balances and receivables must be locked.
+CREATE OR REPLACE FUNCTION collect_owed(p_accounts bigint[], p_transfers uuid[], p_came bigint[], p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_taken bigint;
+    r record;
+BEGIN
+    FOR r IN
+        SELECT x.account, x.transfer, sum(x.amount)::bigint AS came
+        FROM unnest(p_accounts, p_transfers, p_came) WITH ORDINALITY AS x(account, transfer, amount, ord)
+        JOIN balances b ON b.account_id = x.account AND b.owed > 0
+        GROUP BY 1, 2 HAVING sum(x.amount) > 0 ORDER BY min(x.ord)
+    LOOP
+        SELECT least(b.owed, b.posted - b.held, r.came) INTO v_taken FROM balances b WHERE b.account_id = r.account;
+        CONTINUE WHEN v_taken <= 0;
+        PERFORM post_legs(ARRAY[r.account, system_account('receivable', r.transfer)], ARRAY[r.transfer, r.transfer],
+            ARRAY['collected', 'collected'], ARRAY[-v_taken, v_taken], p_now);
+        UPDATE balances b SET debits_blocked = false
+        WHERE b.account_id = r.account AND b.owed = 0 AND b.checked
+          AND EXISTS (SELECT 1 FROM users u WHERE u.wallet_id = b.account_id);
+    END LOOP;
+END $$;
+
+-- What payments had held and do not need any more is there again, and pays what is owed. Nothing is locked after this.
+CREATE OR REPLACE FUNCTION collect_freed(p_ids uuid[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_accounts bigint[];
+    v_ids uuid[];
+    v_amounts bigint[];
+BEGIN
+    SELECT array_agg(b.account_id ORDER BY t.id), array_agg(t.id ORDER BY t.id),
+        array_agg(b.posted - b.held ORDER BY t.id) INTO v_accounts, v_ids, v_amounts
+    FROM transfers t JOIN balances b ON b.account_id = t.debit_account
+    WHERE t.id = ANY (p_ids) AND b.owed > 0 AND b.posted > b.held;
+    IF v_ids IS NULL THEN RETURN; END IF;
+    PERFORM lock_receivables(v_ids);
+    PERFORM collect_owed(v_accounts, v_ids, v_amounts, p_now);
+END $$;
+
+-- The last locks of all: what these transfers, or the releases of their money out of suspense, are owed on.
+CREATE OR REPLACE FUNCTION lock_receivables(p_transfers uuid[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM 1 FROM balances b
+    WHERE b.account_id IN (
+        SELECT system_account('receivable', x.id) FROM unnest(p_transfers) AS x(id)
+        UNION SELECT system_account('receivable', r.id) FROM transfers r
+            WHERE r.parent_id = ANY (p_transfers) AND r.type = 'inbound')
+    ORDER BY b.account_id FOR NO KEY UPDATE;
+END $$;
+
+-- Completed transfers: the payer's money reaches the payee, fee and duty reach their own accounts. What arrives out of
+-- a pool whose funding was taken back meanwhile is money that the pool has not got: it is owed to us.
 CREATE OR REPLACE FUNCTION post_completion(p_ids uuid[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_accounts bigint[];
@@ -41,7 +104,9 @@ BEGIN
     INTO v_accounts, v_ids, v_legs, v_amounts
     FROM unnest(p_ids) WITH ORDINALITY AS x(id, ord)
     JOIN transfers t ON t.id = x.id
+    CROSS JOIN LATERAL (SELECT CASE WHEN t.type IN ('drop_claim', 'drop_refund') THEN lost_by_pool(t) END) AS p(lost)
     CROSS JOIN LATERAL (VALUES
+        (0, t.debit_account, 'receivable', p.lost), (0, system_account('receivable', t.id), 'receivable', -p.lost),
         (1, t.debit_account, 'amount', -t.amount), (2, t.credit_account, 'amount', t.amount),
         (3, t.debit_account, 'fee', -t.fee), (4, system_account('fees', t.id), 'fee', t.fee),
         (5, t.debit_account, 'duty', -t.duty), (6, system_account('stamp_duty', t.id), 'duty', t.duty)
@@ -50,27 +115,57 @@ BEGIN
     PERFORM post_legs(v_accounts, v_ids, v_legs, v_amounts, p_now);
 END $$;
 
+-- What a pool must pay that has nothing any more; null: it has.
+CREATE OR REPLACE FUNCTION lost_by_pool(t transfers) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (SELECT t.amount FROM balances b WHERE b.account_id = t.debit_account AND b.debits_blocked);
+END $$;
+
 -- A reversed transfer: everything goes back. What the payee has already spent is owed to us: it is posted to a
--- receivable account, and the wallet sends nothing more until somebody has looked at it.
+-- receivable account, and the wallet sends nothing more until what comes in has paid it, or somebody has looked at it.
 CREATE OR REPLACE FUNCTION post_reversal(p_id uuid, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     t transfers;
-    v_back bigint;
     v_owed bigint;
 BEGIN
     SELECT * INTO STRICT t FROM transfers x WHERE x.id = p_id;
-    SELECT CASE WHEN b.checked THEN least(t.amount, b.posted - b.held) ELSE t.amount END INTO STRICT v_back
-    FROM balances b WHERE b.account_id = t.credit_account;
-    v_owed := t.amount - v_back;
+    -- Our own accounts owe nothing, and a wallet that a recovery has left below zero has nothing.
+    SELECT CASE WHEN b.account_id < 1000 THEN 0 ELSE t.amount - least(t.amount, greatest(b.posted - b.held, 0)) END
+    INTO STRICT v_owed FROM balances b WHERE b.account_id = t.credit_account;
     IF v_owed > 0 THEN
         UPDATE balances SET debits_blocked = true WHERE account_id = t.credit_account;
     END IF;
     PERFORM post_legs(
-        ARRAY[t.credit_account, system_account('receivable', t.id), t.debit_account,
+        ARRAY[t.credit_account, system_account('receivable', t.id), t.credit_account, t.debit_account,
               system_account('fees', t.id), t.debit_account, system_account('stamp_duty', t.id), t.debit_account],
-        array_fill(t.id, ARRAY[7]),
-        ARRAY['reversal', 'receivable', 'reversal', 'reversed_fee', 'reversed_fee', 'reversed_duty', 'reversed_duty'],
-        ARRAY[-v_back, -v_owed, t.amount, -t.fee, t.fee, -t.duty, t.duty], p_now);
+        array_fill(t.id, ARRAY[8]),
+        ARRAY['receivable', 'receivable', 'reversal', 'reversal', 'reversed_fee', 'reversed_fee', 'reversed_duty',
+              'reversed_duty'],
+        ARRAY[v_owed, -v_owed, -t.amount, t.amount, -t.fee, t.fee, -t.duty, t.duty], p_now);
+END $$;
+
+-- Money that was released out of suspense is not there any more: before a transfer is reversed, its release is, from
+-- the wallet that has the money, and suspense holds it again. The transfers are locked.
+CREATE OR REPLACE FUNCTION reverse_releases(p_ids uuid[], p_actor text, p_causes uuid[], p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_ids uuid[];
+    v_causes uuid[];
+    v_evidence text[];
+    v_nulls text[];
+    v_id uuid;
+BEGIN
+    SELECT array_agg(r.id ORDER BY x.ord), array_agg(x.cause ORDER BY x.ord),
+        array_agg('reversed with ' || t.reference ORDER BY x.ord)
+    INTO v_ids, v_causes, v_evidence
+    FROM unnest(p_ids, p_causes) WITH ORDINALITY AS x(id, cause, ord)
+    JOIN transfers t ON t.id = x.id AND t.route_reason = 'released'
+    JOIN transfers r ON r.parent_id = t.id AND r.type = 'inbound' AND r.route_reason = 'released'
+        AND r.state = 'completed';
+    IF v_ids IS NULL THEN RETURN; END IF;
+    FOREACH v_id IN ARRAY v_ids LOOP PERFORM post_reversal(v_id, p_now); END LOOP;
+    v_nulls := array_fill(NULL::text, ARRAY[cardinality(v_ids)]);
+    PERFORM advance(v_ids, 'reversed', p_actor, v_causes, v_evidence, v_nulls, v_nulls, v_nulls::uuid[], p_now);
 END $$;
 
 -- Moves the money. The balances are locked.
@@ -113,8 +208,11 @@ BEGIN
     VALUES (r.id, 1, 'completed', 'operators ' || r.proposed_by || ' and ' || p_operator, r.reason, p_now);
     PERFORM post_legs(ARRAY[t.credit_account, v_credit], ARRAY[r.id, r.id], ARRAY['amount', 'amount'],
         ARRAY[-t.amount, t.amount], p_now);
-    UPDATE transfers x SET route_reason = v_reason WHERE x.id = t.id;
-    IF v_credits THEN PERFORM publish_completed(ARRAY[r.id], NULL, NULL, p_now); END IF;
+    UPDATE transfers x SET route_reason = v_reason WHERE x.id = t.id RETURNING x.* INTO t;
+    IF v_credits THEN
+        PERFORM publish_completed(ARRAY[r.id], NULL, NULL, p_now);
+        PERFORM arrive_late(t, p_now);
+    END IF;
 END $$;
 
 -- A hold ends once. Releasing comes before posting, so that available money is never negative in between.

@@ -34,7 +34,8 @@ END $$;
 
 -- Writes down what a look at an account found. Returns how many of it are suspicions and how many are breaks.
 CREATE OR REPLACE FUNCTION note_breaks(p_account text, p_kinds text[], p_keys text[], p_ours text[], p_theirs text[],
-    p_happened timestamptz[], p_confirm_after interval, p_now timestamptz DEFAULT NULL)
+    p_happened timestamptz[], p_confirm_after interval, p_now timestamptz DEFAULT NULL, p_listed bigint DEFAULT NULL,
+    p_matched bigint DEFAULT NULL)
 RETURNS TABLE (suspected bigint, opened bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -44,7 +45,8 @@ BEGIN
     INSERT INTO reconciled_accounts AS r (account, asked_at, looks) VALUES (p_account, transfa_now(), 1)
     ON CONFLICT (account) DO UPDATE SET looks = r.looks + 1;
     v_now := coalesce(p_now, transfa_now());
-    UPDATE reconciled_accounts r SET looked_at = v_now WHERE r.account = p_account;
+    UPDATE reconciled_accounts r SET looked_at = v_now, listed = p_listed, matched = p_matched
+    WHERE r.account = p_account;
 
     -- A suspicion that passed leaves nothing, a break leaves its history.
     DELETE FROM reconciliation_breaks b
@@ -66,9 +68,25 @@ BEGIN
     FROM reconciliation_breaks b WHERE b.account = p_account AND b.resolved_at IS NULL;
 END $$;
 
+-- How much of what the provider listed at the last looks an entry of ours explains, at one account or at all, and for
+-- how long the oldest of the rest has had none; null: there is no rest. What agreed once is as old as the difference.
+CREATE OR REPLACE FUNCTION explained_money(p_account text, p_now timestamptz DEFAULT NULL)
+RETURNS TABLE (listed bigint, matched bigint, oldest_seconds double precision)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT coalesce(sum(r.listed), 0)::bigint, coalesce(sum(r.matched), 0)::bigint,
+        (SELECT greatest(0, extract(epoch FROM coalesce(p_now, transfa_now()) - min(
+                CASE b.kind WHEN 'missing_with_us' THEN b.happened_at ELSE b.first_seen END)))::double precision
+         FROM reconciliation_breaks b
+         WHERE b.resolved_at IS NULL AND b.kind IN ('missing_with_us', 'other_amount', 'other_state')
+           AND (p_account IS NULL OR b.account = p_account)
+         HAVING count(*) > 0)
+    FROM reconciled_accounts r WHERE p_account IS NULL OR r.account = p_account
+$$;
+
 -- What one of the provider's accounts should hold by our books, and what is under way. `p_user` null: the account of
--- drops. Fees, duty and subscriptions stay in the payer's account there; money in suspense is there too.
-CREATE OR REPLACE FUNCTION expected_at_provider(p_account text, p_user uuid)
+-- drops. Fees, duty and subscriptions stay in the payer's account there, money in suspense too; what the provider has
+-- billed to the account has left it. What is owed is gone there, and what pays it moves nothing there.
+CREATE OR REPLACE FUNCTION expected_at_provider(p_account text, p_user uuid, p_now timestamptz DEFAULT NULL)
 RETURNS TABLE (expected bigint, leaving bigint, arriving bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH under_way AS (
@@ -80,10 +98,16 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
         SELECT t.source_account = p_account, t.amount FROM transfers t
         WHERE p_user IS NULL AND t.type IN ('money_drop', 'drop_claim', 'drop_refund')
           AND t.state IN ('submitted', 'unknown') AND p_account IN (t.source_account, t.destination)
+        UNION ALL                                        -- leaves suspense for somebody else
+        SELECT true, t.amount FROM transfers held JOIN transfers t ON t.parent_id = held.id
+        WHERE held.route_reason = 'suspense' AND held.destination = p_account AND t.type = 'release'
+          AND t.state IN ('submitted', 'unknown') AND t.recipient_id IS DISTINCT FROM p_user
     )
     SELECT (CASE WHEN p_user IS NULL THEN
-            (SELECT coalesce(sum(b.posted), 0) FROM ledger_accounts a JOIN balances b ON b.account_id = a.id
+            (SELECT coalesce(sum(b.posted - b.owed), 0) FROM ledger_accounts a JOIN balances b ON b.account_id = a.id
              WHERE a.kind = 'drop_pool')
+            -- What the creator was given back twice lies in the creator's account there.
+            - (SELECT coalesce(sum(d.given_back), 0) FROM money_drops d WHERE d.end_reason = 'funding_reversed')
             + (SELECT coalesce(sum(t.amount), 0) FROM transfers t
                WHERE t.route_reason = 'suspense' AND t.state = 'completed' AND t.destination = p_account)
             - (SELECT coalesce(sum(t.amount), 0)
@@ -98,14 +122,13 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
             -- Charges move from the wallet to our revenue and stay in the account there.
             + (SELECT coalesce(sum(t.amount), 0) FROM transfers t
                WHERE t.sender_id = p_user AND t.type = 'subscription_charge' AND t.state = 'completed')
-            -- What was spent before a reversal took it back: owed to us, and gone there.
-            + (SELECT coalesce(sum(e.amount), 0) FROM transfers t JOIN entries e ON e.transfer_id = t.id
-               WHERE t.recipient_id = p_user AND t.state = 'reversed' AND e.leg = 'receivable'
-                 AND t.credit_account = (SELECT u.wallet_id FROM users u WHERE u.id = p_user))
-        END)::bigint,
+        END - (SELECT coalesce(sum(b.amount), 0) FROM provider_bills b WHERE b.provider_account = p_account))::bigint,
         (SELECT coalesce(sum(w.amount) FILTER (WHERE w.leaves), 0) FROM under_way w)::bigint,
         ((SELECT coalesce(sum(w.amount) FILTER (WHERE NOT w.leaves), 0) FROM under_way w)
-         -- Money of ours that came back: the provider shows it as a payment and as a reversal, one of them later.
-         + (SELECT coalesce(sum(p.amount), 0) FROM inbound_payments p
-            WHERE p.provider_account = p_account AND p.disposition = 'matched'))::bigint
+         -- Money of ours that came back: the provider shows it as a payment and as a reversal, one of them later. Not
+         -- for ever: what nobody reversed within a day is a difference.
+         + (SELECT coalesce(sum(p.amount), 0) FROM inbound_payments p JOIN transfers t ON t.id = p.transfer_id
+            WHERE p.provider_account = p_account AND p.disposition = 'matched' AND t.state = 'completed'
+              AND t.source_account = p_account
+              AND p.received_at > coalesce(p_now, transfa_now()) - interval '1 day'))::bigint
 $$;

@@ -31,13 +31,22 @@ BEGIN
       AND j.key IN (SELECT d.transfer_id::text FROM recovery_doubts d WHERE d.recovery_id = p_recovery);
 END $$;
 
+-- Every account is looked at again, from the beginning.
+CREATE OR REPLACE FUNCTION look_again(p_recovery uuid, p_now timestamptz) RETURNS void LANGUAGE sql AS $$
+    UPDATE recovery_accounts a SET looked_at = p_now, differences = NULL, accepted_at = NULL, accepted_by = NULL,
+        accept_reason = NULL, asked_from = NULL
+    WHERE a.recovery_id = p_recovery
+$$;
+
 -- Begins, or answers the one that is open, which then reaches back to the earlier of both moments. Records its act by
 -- itself: a restore calls it before any service runs.
 CREATE OR REPLACE FUNCTION begin_recovery(p_restored_to timestamptz, p_actor text, p_reason text,
-    p_now timestamptz DEFAULT NULL)
+    p_now timestamptz DEFAULT NULL, p_request uuid DEFAULT NULL)
 RETURNS uuid LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
+    v_act text;
+    v_before text;
     r recoveries;
 BEGIN
     PERFORM hold_recovery(true);
@@ -45,27 +54,24 @@ BEGIN
     SELECT * INTO r FROM recoveries x WHERE x.ended_at IS NULL FOR NO KEY UPDATE;
     IF r.id IS NOT NULL AND p_restored_to > r.begun_at THEN
         -- Restored once more, from a backup that was made meanwhile: everything is looked at again.
+        v_act := 'recovery.restarted';
         UPDATE recoveries x SET begun_at = v_now, planned_at = NULL WHERE x.id = r.id;
-        UPDATE recovery_accounts a SET looked_at = v_now, differences = NULL, accepted_at = NULL, accepted_by = NULL,
-            accept_reason = NULL
-        WHERE a.recovery_id = r.id;
+        PERFORM look_again(r.id, v_now);
         PERFORM doubt_open_transfers(r.id, v_now);
-        RETURN r.id;
+    ELSIF r.id IS NOT NULL AND p_restored_to < r.restored_to THEN
+        v_act := 'recovery.extended';
+        v_before := act_json(ARRAY['restored_to'], ARRAY[moment_text(r.restored_to)]);
+        UPDATE recoveries x SET restored_to = p_restored_to, planned_at = NULL WHERE x.id = r.id;
+        PERFORM look_again(r.id, v_now);
+    ELSIF r.id IS NULL THEN
+        v_act := 'recovery.begun';
+        INSERT INTO recoveries (id, restored_to, begun_at, begun_by, reason)
+        VALUES (new_event_id(v_now), least(p_restored_to, v_now), v_now, p_actor, p_reason) RETURNING * INTO r;
+        PERFORM doubt_open_transfers(r.id, v_now);
+    ELSE RETURN r.id;
     END IF;
-    IF r.id IS NOT NULL THEN
-        IF p_restored_to < r.restored_to THEN
-            UPDATE recoveries x SET restored_to = p_restored_to, planned_at = NULL WHERE x.id = r.id;
-            UPDATE recovery_accounts a SET looked_at = v_now, differences = NULL, accepted_at = NULL,
-                accepted_by = NULL, accept_reason = NULL
-            WHERE a.recovery_id = r.id;
-        END IF;
-        RETURN r.id;
-    END IF;
-    INSERT INTO recoveries (id, restored_to, begun_at, begun_by, reason)
-    VALUES (new_event_id(v_now), least(p_restored_to, v_now), v_now, p_actor, p_reason) RETURNING * INTO r;
-    PERFORM doubt_open_transfers(r.id, v_now);
-    PERFORM record_act(p_actor, 'recovery.begun', r.id::text, p_reason, NULL,
-        act_json(ARRAY['restored_to'], ARRAY[moment_text(r.restored_to)]), NULL, v_now);
+    PERFORM record_act(p_actor, v_act, r.id::text, p_reason, v_before,
+        act_json(ARRAY['restored_to'], ARRAY[moment_text(least(p_restored_to, v_now))]), p_request, v_now);
     RETURN r.id;
 END $$;
 
@@ -102,7 +108,8 @@ DECLARE
     v_nulls text[];
 BEGIN
     UPDATE recovery_doubts d SET cleared_at = p_now, finding = 'found'
-    WHERE d.transfer_id = ANY (p_ids) AND d.cleared_at IS NULL;
+    WHERE d.transfer_id = ANY (p_ids) AND d.finding IS DISTINCT FROM 'found'
+      AND d.recovery_id = (SELECT r.id FROM recoveries r WHERE r.ended_at IS NULL);
     SELECT array_agg(t.id ORDER BY t.id) INTO v_ids FROM transfers t
     WHERE t.id = ANY (p_ids) AND t.state = 'accepted';
     IF v_ids IS NULL THEN RETURN; END IF;
@@ -138,9 +145,10 @@ BEGIN
     ORDER BY c.user_id FOR NO KEY UPDATE;
     v_now := coalesce(p_now, transfa_now());
     PERFORM switch_to_book(x.id, 'recovery', v_now) FROM unnest(v_ids) AS x(id);
+    PERFORM collect_freed(v_ids, v_now);
 END $$;
 
--- The provider has none under these references. Two minutes of that, and they were never sent.
+-- The provider has none under these references. Two minutes of that, and they were never sent: they fail at the end.
 CREATE OR REPLACE FUNCTION note_absent(p_transfers uuid[], p_now timestamptz DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -192,9 +200,10 @@ BEGIN
     t := forgotten_transfer(s, r, p_provider, p_reference, p_source, p_destination, p_counterparty, p_amount, p_status,
         p_made_at, p_id, p_pool);
     PERFORM 1 FROM balances b
-    WHERE b.account_id IN (t.debit_account, t.credit_account, system_account('receivable', t.id))
+    WHERE b.account_id IN (t.debit_account, t.credit_account) AND b.account_id <> system_account('receivable', t.id)
     ORDER BY b.account_id FOR NO KEY UPDATE;
     PERFORM 1 FROM receiving_counters c WHERE c.user_id IN (s.id, r.id) ORDER BY c.user_id FOR NO KEY UPDATE;
+    PERFORM lock_receivables(ARRAY[t.id]);
     v_now := coalesce(p_now, transfa_now());
     t.ended_at := v_now;
 
@@ -270,21 +279,32 @@ BEGIN
     RETURN t;
 END $$;
 
--- Money from outside that came in before the recovery began and that account has not credited by now. Account is given
--- ten minutes: it lists the same payments, and to whom it credits one, that person has it. After that it is booked all
--- the same, in suspense: whatever a payment carries, it cannot hold a recovery open. 'waiting', 'held' or 'known'.
+-- Money from outside that came in before the recovery began and that account has not credited by now. What is a
+-- transfer of ours come back is that transfer, and nothing more. Account is given ten minutes: it lists the same
+-- payments, and to whom it credits one, that person has it. After that it is booked all the same, in suspense:
+-- whatever a payment carries, it cannot hold a recovery open. 'waiting', 'held', 'matched' or 'known'.
+-- Locks: the payment, the transfer.
 CREATE OR REPLACE FUNCTION recover_payment(p_payment text, p_account text, p_amount bigint, p_id uuid,
-    p_now timestamptz DEFAULT NULL)
+    p_now timestamptz DEFAULT NULL, p_reference text DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now constant timestamptz := coalesce(p_now, transfa_now());
     v_number constant text := split_part(p_payment, '-', 1);
+    v_ours uuid;
     x recovery_payments;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended(v_number, 6102));
     IF NOT recovery_is_open() OR payment_is_held(p_payment) OR EXISTS (SELECT 1 FROM inbound_payments p
         WHERE p.provider_account = p_account AND split_part(p.provider_payment_id, '-', 1) = v_number) THEN
         RETURN 'known';
+    END IF;
+    SELECT t.id INTO v_ours FROM transfers t WHERE t.reference = p_reference FOR NO KEY UPDATE;
+    IF is_return(v_ours, p_account, p_amount) THEN       -- the same kobo that the provider lists as taken back
+        INSERT INTO inbound_payments (provider_payment_id, provider_account, user_id, amount, reference, disposition,
+            transfer_id, received_at)
+        SELECT p_payment, p_account, u.id, p_amount, p_reference, 'matched', v_ours, v_now
+        FROM users u WHERE u.provider_account = p_account ON CONFLICT DO NOTHING;
+        IF FOUND THEN RETURN 'matched'; END IF;
     END IF;
     INSERT INTO recovery_payments (provider_payment_id, number, first_seen_at) VALUES (p_payment, v_number, v_now)
     ON CONFLICT DO NOTHING;
@@ -315,12 +335,77 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     FROM recoveries r WHERE r.id = p_recovery
 $$;
 
+-- Transfers that were open at the moment of the backup and that the provider does not have, and what their failure
+-- changes, locked. Each may have failed since: its sender was told so, has the money back and may have paid in another
+-- way. The refund of a drop is not among them: it is what we owe its creator, and nobody orders it anew.
+CREATE OR REPLACE FUNCTION lock_unsent(p_recovery uuid) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+    v_ids uuid[];
+BEGIN
+    PERFORM 1 FROM transfers t
+    WHERE t.id IN (SELECT d.transfer_id FROM recovery_doubts d
+        WHERE d.recovery_id = p_recovery AND d.finding = 'absent')
+    ORDER BY t.id FOR NO KEY UPDATE;
+    SELECT array_agg(t.id ORDER BY t.id) INTO v_ids FROM recovery_doubts d JOIN transfers t ON t.id = d.transfer_id
+    WHERE d.recovery_id = p_recovery AND d.finding = 'absent' AND t.type <> 'drop_refund'
+      AND t.state IN ('accepted', 'submitted', 'unknown');
+    PERFORM 1 FROM balances b
+    WHERE b.account_id IN (SELECT t.debit_account FROM transfers t WHERE t.id = ANY (v_ids))
+    ORDER BY b.account_id FOR NO KEY UPDATE;
+    PERFORM 1 FROM receiving_counters c
+    WHERE c.user_id IN (SELECT t.recipient_id FROM transfers t WHERE t.id = ANY (v_ids))
+    ORDER BY c.user_id FOR NO KEY UPDATE;
+    RETURN v_ids;
+END $$;
+
+CREATE OR REPLACE FUNCTION fail_unsent(p_ids uuid[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    v_count constant integer[] := ARRAY[cardinality(p_ids)];
+BEGIN
+    IF p_ids IS NULL THEN RETURN; END IF;
+    PERFORM fail_transfers(p_ids, 'recovery', array_fill(NULL::uuid, v_count),
+        array_fill('recovery:absent'::text, v_count), array_fill('restored'::text, v_count),
+        array_fill(NULL::text, v_count), array_fill(NULL::uuid, v_count), p_now);
+END $$;
+
+-- The next transfers of an account that a look asks about, the newest first: older than what is listed, arrived by our
+-- books, so that they may have come back since. `p_user` null: the account of drops.
+CREATE OR REPLACE FUNCTION unasked_transfers(p_recovery uuid, p_account text, p_user uuid, p_before uuid,
+    p_limit integer)
+RETURNS SETOF uuid LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $$
+DECLARE
+    v_before constant uuid := least(p_before, (SELECT a.asked_from FROM recovery_accounts a
+        WHERE a.recovery_id = p_recovery AND a.account = p_account));
+BEGIN
+    RETURN QUERY SELECT x.id FROM (
+        (SELECT t.id FROM transfers t
+         WHERE t.sender_id = p_user AND t.id < v_before AND t.source_account = p_account
+           AND t.state = 'completed' AND t.submitted_at IS NOT NULL ORDER BY t.id DESC LIMIT p_limit)
+        UNION (SELECT t.id FROM transfers t
+         WHERE t.recipient_id = p_user AND t.id < v_before AND t.route = 'internal' AND t.destination = p_account
+           AND t.state = 'completed' AND t.submitted_at IS NOT NULL ORDER BY t.id DESC LIMIT p_limit)
+        UNION (SELECT t.id FROM transfers t
+         WHERE p_user IS NULL AND t.type IN ('money_drop', 'drop_claim', 'drop_refund') AND t.id < v_before
+           AND p_account IN (t.source_account, t.destination)
+           AND t.state = 'completed' AND t.submitted_at IS NOT NULL ORDER BY t.id DESC LIMIT p_limit)) x
+    ORDER BY x.id DESC LIMIT p_limit;
+END $$;
+
+-- What the account had before the listed days was asked about down to this transfer: the next look goes on from there.
+CREATE OR REPLACE FUNCTION note_asked(p_recovery uuid, p_account text, p_transfer uuid) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    UPDATE recovery_accounts a SET asked_from = least(a.asked_from, p_transfer)
+    WHERE a.recovery_id = p_recovery AND a.account = p_account
+$$;
+
 -- 'ended' and how many transfers had been forgotten, or nothing for one that has ended before; 'incomplete', 'missing'.
 CREATE OR REPLACE FUNCTION end_recovery(p_recovery uuid, p_operator text, p_reason text, p_now timestamptz DEFAULT NULL,
     OUT result text, OUT forgotten bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     v_now timestamptz;
+    v_unsent uuid[];
     r recoveries;
 BEGIN
     SELECT * INTO r FROM recoveries x WHERE x.id = p_recovery FOR NO KEY UPDATE;
@@ -330,7 +415,9 @@ BEGIN
         result := 'incomplete';
         RETURN;
     END IF;
+    v_unsent := lock_unsent(r.id);
     v_now := coalesce(p_now, transfa_now());
+    PERFORM fail_unsent(v_unsent, v_now);
     UPDATE recoveries x SET ended_at = v_now, ended_by = p_operator, end_reason = p_reason WHERE x.id = r.id;
     result := 'ended';
     forgotten := (SELECT count(*) FROM forgotten_transfers f WHERE f.recovery_id = r.id);

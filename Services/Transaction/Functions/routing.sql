@@ -27,14 +27,6 @@ CREATE OR REPLACE FUNCTION recipient_facts(p_now timestamptz) RETURNS TABLE (
     LEFT JOIN LATERAL limits_of(u.tier, p_now) l ON true
 $$;
 
-CREATE OR REPLACE FUNCTION find_recipient(p_username text)
-RETURNS TABLE (user_id uuid, username text, account_type text, ready boolean)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT u.id, u.username, u.account_type,
-        u.status = 'active' AND NOT u.credits_blocked AND u.provider_account IS NOT NULL
-    FROM users u WHERE u.username = p_username
-$$;
-
 -- The smallest id of a moment.
 CREATE OR REPLACE FUNCTION first_id(moment timestamptz) RETURNS uuid LANGUAGE sql STABLE AS $$
     SELECT (lpad(to_hex((extract(epoch FROM moment) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid
@@ -73,7 +65,7 @@ BEGIN
           -- Nor does what our provider refused before it reached one: AnchorRefusalCode.
           AND (n.failure_reason IS NULL OR n.failure_reason <> ALL (ARRAY['already_exists', 'verification_required',
               'product_not_allowed', 'insufficient_funds', 'duplicate_reference', 'invalid_phone_number',
-              'invalid_reason', 'conflict', 'precondition', 'other']))
+              'invalid_reason', 'conflict', 'precondition', 'doubtful', 'other']))
     ),
     weighed AS (
         SELECT x.bank_code, count(*) AS transfers, count(*) FILTER (WHERE x.failed) AS failed,
@@ -126,7 +118,7 @@ BEGIN
     FROM recipient_facts(p_now) r
     JOIN balances b ON b.account_id = r.wallet_id
     JOIN receiving_counters c ON c.user_id = r.user_id
-    LEFT JOIN LATERAL balance_cap(r.maximum_balance, b.posted, c.incoming) bc ON true
+    LEFT JOIN LATERAL balance_cap(r.user_id, r.maximum_balance, b.posted, c.incoming) bc ON true
     WHERE r.user_id = t.recipient_id;
     IF f.provider_account IS NULL THEN RETURN 'recipient_not_ready'; END IF;
     IF t.amount > f.room THEN RETURN 'recipient_limit'; END IF;

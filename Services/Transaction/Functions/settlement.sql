@@ -10,7 +10,9 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off 
 DECLARE
     v_now timestamptz;
     v_rounds bigint;
+    v_locked uuid[] := p_transfers;
     v_results text[] := array_fill(''::text, ARRAY[cardinality(p_transfers)]);
+    v_suspended constant uuid[] := held_by_releases(p_transfers);
     r record;
 BEGIN
     IF EXISTS (SELECT 1 FROM unnest(p_outcomes, p_evidence) AS x(outcome, evidence)
@@ -19,7 +21,12 @@ BEGIN
         RAISE EXCEPTION 'outcome_unproven' USING ERRCODE = 'check_violation';
     END IF;
 
-    PERFORM 1 FROM transfers t WHERE t.id = ANY (p_transfers) ORDER BY t.id FOR NO KEY UPDATE;
+    v_locked := v_locked || v_suspended;
+    IF 'reversed' = ANY (p_outcomes) THEN                -- and what released the money out of suspense
+        v_locked := v_locked || ARRAY(SELECT r.id FROM transfers r
+            WHERE r.parent_id = ANY (p_transfers) AND r.type = 'inbound');
+    END IF;
+    PERFORM 1 FROM transfers t WHERE t.id = ANY (v_locked) ORDER BY t.id FOR NO KEY UPDATE;
 
     -- Learnt from the answer to our order, also when that decides nothing yet: messages that follow name only this id.
     UPDATE transfers t SET provider_id = x.provider_id
@@ -31,13 +38,15 @@ BEGIN
             WHERE x.outcome <> 'unknown'), coalesce(p_now, transfa_now()));
     END IF;
     PERFORM divert_to_suspense(p_transfers, p_outcomes);
-    PERFORM lock_transfer_parties(p_transfers, p_outcomes);
+    PERFORM lock_transfer_parties(p_transfers || v_suspended,
+        p_outcomes || array_fill('reversed'::text, ARRAY[cardinality(v_suspended)]));
     v_now := coalesce(p_now, transfa_now());
 
     SELECT max(c.n) INTO v_rounds FROM (SELECT count(*) AS n FROM unnest(p_transfers) AS x(id) GROUP BY x.id) c;
     FOR v_round IN 1 .. coalesce(v_rounds, 0) LOOP
         FOR r IN
-            SELECT settlement_move(t.state, x.outcome) AS move, t.state,
+            SELECT coalesce(CASE x.outcome WHEN 'reversed' THEN suspense_move(t) END,
+                    settlement_move(t.state, x.outcome)) AS move, t.state,
                 array_agg(x.ord ORDER BY x.ord) AS ords, array_agg(x.id ORDER BY x.ord) AS ids,
                 array_agg(x.cause ORDER BY x.ord) AS causes, array_agg(x.evidence ORDER BY x.ord) AS evidence,
                 array_agg(x.reason ORDER BY x.ord) AS reasons, array_agg(x.provider_id ORDER BY x.ord) AS provider_ids,
@@ -66,19 +75,25 @@ END $$;
 -- locked.
 CREATE OR REPLACE FUNCTION lock_transfer_parties(p_transfers uuid[], p_outcomes text[]) RETURNS void
 LANGUAGE plpgsql AS $$
+DECLARE
+    v_owes boolean;
 BEGIN
-    PERFORM 1 FROM balances b
-    WHERE b.account_id IN (
-        SELECT a.account
-        FROM unnest(p_transfers, p_outcomes) AS x(id, outcome)
-        JOIN transfers t ON t.id = x.id
-        CROSS JOIN LATERAL (VALUES (t.debit_account), (t.credit_account),
-            (CASE WHEN t.fee > 0 THEN system_account('fees', t.id) END),
-            (CASE WHEN t.duty > 0 THEN system_account('stamp_duty', t.id) END),
-            (CASE WHEN x.outcome = 'reversed' THEN system_account('receivable', t.id) END)) AS a(account)
-        WHERE x.outcome IN ('completed', 'failed', 'reversed')
-          AND (t.state IN ('submitted', 'unknown') OR t.state = 'completed' AND x.outcome = 'reversed'))
-    ORDER BY b.account_id FOR NO KEY UPDATE;
+    SELECT bool_or(y.owes) INTO v_owes FROM (
+        SELECT b.owed > 0 OR b.debits_blocked AS owes FROM balances b
+        WHERE b.account_id IN (
+            SELECT a.account
+            FROM unnest(p_transfers, p_outcomes) AS x(id, outcome)
+            JOIN transfers t ON t.id = x.id
+            CROSS JOIN LATERAL (VALUES (t.debit_account), (t.credit_account),
+                (CASE WHEN t.fee > 0 THEN system_account('fees', t.id) END),
+                (CASE WHEN t.duty > 0 THEN system_account('stamp_duty', t.id) END),
+                (CASE WHEN x.outcome IN ('failed', 'reversed') THEN closed_suspense(t.sender_id) END),
+                -- Also when the money goes to suspense: what comes back unclaimed counts no longer as sent.
+                (CASE WHEN t.type = 'drop_refund' OR x.outcome = 'reversed' AND t.route_reason = 'released'
+                    THEN (SELECT u.wallet_id FROM users u WHERE u.id = t.recipient_id) END)) AS a(account)
+            WHERE x.outcome IN ('completed', 'failed', 'reversed')
+              AND (t.state IN ('submitted', 'unknown') OR t.state = 'completed' AND x.outcome = 'reversed'))
+        ORDER BY b.account_id FOR NO KEY UPDATE) y;
 
     -- Both parties: whoever changes what is in a wallet holds the row that guards the wallet's ceiling.
     PERFORM 1 FROM receiving_counters c
@@ -96,6 +111,9 @@ BEGIN
     PERFORM 1 FROM payment_requests q
     WHERE q.id IN (SELECT t.payment_request_id FROM transfers t WHERE t.id = ANY (p_transfers))
     ORDER BY q.id FOR NO KEY UPDATE;
+
+    -- Where somebody owes, or is about to.
+    IF v_owes OR 'reversed' = ANY (p_outcomes) THEN PERFORM lock_receivables(p_transfers); END IF;
 END $$;
 
 CREATE OR REPLACE FUNCTION apply_move(p_move text, p_state text, p_ids uuid[], p_outcomes text[], p_reasons text[],
@@ -116,9 +134,6 @@ BEGIN
     ELSIF p_move IN ('unknown', 'submitted') THEN
         PERFORM advance(p_ids, p_move, p_actor, p_causes, p_evidence, v_nulls, p_provider_ids, v_nulls::uuid[],
             p_now);
-        IF p_move = 'submitted' THEN                     -- the provider knows it: earlier absences mean nothing
-            DELETE FROM transfer_absences a WHERE a.transfer_id = ANY (p_ids);
-        END IF;
     ELSIF p_move = 'break' THEN
         INSERT INTO breaks (transfer_id, kind, state, evidence, opened_at)
         SELECT x.id, 'provider_says_' || x.outcome, p_state, x.evidence, p_now
@@ -126,13 +141,18 @@ BEGIN
         ON CONFLICT DO NOTHING;
     END IF;
 
+    IF p_move IN ('submitted', 'known') THEN             -- the provider knows it: earlier absences mean nothing
+        DELETE FROM transfer_absences a WHERE a.transfer_id = ANY (p_ids);
+    END IF;
     IF p_move = 'reversed' THEN
+        PERFORM reverse_releases(p_ids, p_actor, p_causes, p_now);
         FOREACH v_id IN ARRAY p_ids LOOP                 -- one by one: each may take what the one before it left
             PERFORM post_reversal(v_id, p_now);
         END LOOP;
         PERFORM give_back_spending(p_ids);
         PERFORM release_slots(p_ids, p_now);
         PERFORM advance(p_ids, 'reversed', p_actor, p_causes, p_evidence, p_reasons, p_provider_ids, p_events, p_now);
+        PERFORM empty_closed_wallets(ARRAY(SELECT t.sender_id FROM transfers t WHERE t.id = ANY (p_ids)), p_now);
     END IF;
 END $$;
 
@@ -145,6 +165,8 @@ BEGIN
     PERFORM end_incoming(p_ids);
     PERFORM release_slots(p_ids, p_now);
     PERFORM advance(p_ids, 'failed', p_actor, p_causes, p_evidence, p_reasons, p_provider_ids, p_events, p_now);
+    PERFORM collect_freed(p_ids, p_now);
+    PERFORM empty_closed_wallets(ARRAY(SELECT t.sender_id FROM transfers t WHERE t.id = ANY (p_ids)), p_now);
 END $$;
 
 -- The transfers are locked, and their drops and requests too or few enough to be locked here in order.
@@ -154,8 +176,14 @@ DECLARE
     t transfers;
 BEGIN
     FOR t IN
-        SELECT x.* FROM transfers x WHERE x.id = ANY (p_ids) AND x.parent_id IS NOT NULL ORDER BY x.parent_id, x.id
+        SELECT x.* FROM transfers x
+        WHERE x.id = ANY (p_ids) AND x.parent_id IS NOT NULL AND x.type <> 'inbound'     -- but releases out of suspense
+        ORDER BY x.parent_id, x.id
     LOOP
+        IF t.type = 'release' THEN
+            PERFORM follow_release(t, p_state, p_now);
+            CONTINUE;
+        END IF;
         PERFORM 1 FROM money_drops d WHERE d.id = t.parent_id FOR NO KEY UPDATE;
         PERFORM follow_drop(t, p_state, p_now);
     END LOOP;
@@ -175,6 +203,7 @@ CREATE OR REPLACE FUNCTION settlement_move(p_state text, p_outcome text) RETURNS
         WHEN p_state IN ('submitted', 'unknown') AND p_outcome IN ('completed', 'failed', 'reversed') THEN p_outcome
         WHEN p_state = 'submitted' AND p_outcome = 'unknown' THEN 'unknown'
         WHEN p_state = 'unknown' AND p_outcome = 'open' THEN 'submitted'
+        WHEN p_state = 'submitted' AND p_outcome = 'open' THEN 'known'
         WHEN p_state = 'completed' AND p_outcome = 'reversed' THEN 'reversed'
         WHEN p_state = 'failed' AND p_outcome = 'completed' THEN 'break'
         WHEN p_state = 'completed' AND p_outcome = 'failed' THEN 'break'

@@ -16,7 +16,8 @@ CREATE OR REPLACE FUNCTION step_for(t transfers, p_id uuid, p_ord integer, p_ver
         p_verdict = 'query', p_not_before, (t).failure_reason, (t).sender_id, (t).correlation_id, (t).traceparent
 $$;
 
--- A refund is not held back by what holds back other money: it was the creator's all along.
+-- A refund is not held back by what holds back other money: it was the creator's all along. Nor is what two people give
+-- out of suspense.
 CREATE OR REPLACE FUNCTION submission_refusal(t transfers, p_now timestamptz) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -27,17 +28,44 @@ BEGIN
         WHEN EXISTS (SELECT 1 FROM users s WHERE s.id = t.sender_id
             AND (s.status <> 'active' OR s.debits_blocked OR NOT s.sending_allowed AND t.type <> 'self_transfer'))
             THEN 'sender_restricted'
+        WHEN t.type IN ('drop_claim', 'drop_refund', 'release') AND unheld_refusal(t) IS NOT NULL
+            THEN unheld_refusal(t)
         WHEN EXISTS (SELECT 1 FROM balances b WHERE b.account_id = t.debit_account AND b.debits_blocked)
             THEN 'sender_restricted'
         WHEN t.source_account IS NULL THEN 'sender_not_ready'
         WHEN t.device_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM devices d
             WHERE d.id = t.device_id AND d.user_id = t.sender_id AND d.revoked_at IS NULL) THEN 'device_revoked'
-        WHEN t.type <> 'drop_refund' AND EXISTS (SELECT 1 FROM users r WHERE r.id = t.recipient_id
+        WHEN t.type NOT IN ('drop_refund', 'release') AND EXISTS (SELECT 1 FROM users r WHERE r.id = t.recipient_id
             AND (r.status <> 'active' OR r.credits_blocked)) THEN 'recipient_unavailable'
         WHEN t.route = 'external' AND NOT EXISTS (SELECT 1 FROM beneficiaries b
             WHERE b.id = t.beneficiary_id AND b.user_id = coalesce(t.recipient_id, t.sender_id)
               AND b.verified AND b.deleted_at IS NULL) THEN 'beneficiary_gone'
     END;
+END $$;
+
+-- The same for what holds nothing: money of drops, and what two people give out of suspense. Apart, because what it
+-- asks would be made ready for each payment.
+CREATE OR REPLACE FUNCTION unheld_refusal(t transfers) RETURNS text LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN CASE
+        WHEN t.type IN ('drop_claim', 'drop_refund') AND NOT pool_covers(t) THEN 'drop_not_covered'
+        WHEN t.type = 'drop_claim' AND drop_is_paused(t.parent_id) THEN 'sender_restricted'
+        WHEN t.type = 'release' AND t.route = 'external' AND EXISTS (SELECT 1 FROM users u
+            JOIN balances b ON b.account_id = u.wallet_id
+            WHERE u.id = t.recipient_id AND (b.owed > 0 OR b.debits_blocked)) THEN 'recipient_owes'
+    END;
+END $$;
+
+-- All drops share one of the provider's accounts, so there one drop's loss would be another's money: a pool pays what
+-- its own money covers beside all that may still leave it, the older first. Of two that are decided side by side the
+-- younger counts the older, so nobody waits for the pool's balance.
+CREATE OR REPLACE FUNCTION pool_covers(t transfers) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (SELECT NOT b.debits_blocked AND b.posted >= (
+            SELECT coalesce(sum(x.amount), 0) FROM transfers x
+            WHERE x.parent_id = t.parent_id AND x.type IN ('drop_claim', 'drop_refund')
+              AND (x.state IN ('submitted', 'unknown') OR x.state = 'accepted' AND x.id <= t.id))
+        FROM balances b WHERE b.account_id = t.debit_account);
 END $$;
 
 -- Commits that provider calls are about to be made. See submission_step for what comes back: for 'send', commit and
@@ -115,7 +143,8 @@ BEGIN
     switched := '{}';
     failed := p_fail;
     PERFORM 1 FROM balances b
-    WHERE b.account_id IN (SELECT t.debit_account FROM transfers t WHERE t.id = ANY (p_switch || p_fail))
+    WHERE b.account_id IN (SELECT t.debit_account FROM transfers t WHERE t.id = ANY (p_switch || p_fail)
+        UNION SELECT closed_suspense(t.sender_id) FROM transfers t WHERE t.id = ANY (p_fail))
     ORDER BY b.account_id FOR NO KEY UPDATE;
     PERFORM 1 FROM receiving_counters c
     WHERE c.user_id IN (SELECT t.recipient_id FROM transfers t WHERE t.id = ANY (p_switch || p_fail))
@@ -129,6 +158,7 @@ BEGIN
         v_nulls := array_fill(NULL::text, ARRAY[cardinality(failed)]);
         PERFORM fail_transfers(failed, p_actor, v_nulls::uuid[], p_why, p_why, v_nulls, v_nulls::uuid[], p_now);
     END IF;
+    PERFORM collect_freed(switched, p_now);
 END $$;
 
 -- The next state of transfers, with their history. What ends is published, and drops and requests follow it.
@@ -162,7 +192,8 @@ BEGIN
 END $$;
 
 -- The provider does not know the reference. That counts only when it was seen twice, two minutes apart, and both times
--- later than two minutes after the last call could still have arrived.
+-- later than two minutes after the last call could still have arrived. If that was refused, nothing was taken, and
+-- nothing is sent again: the transfer has failed.
 CREATE OR REPLACE FUNCTION record_absence(p_transfers uuid[], p_now timestamptz DEFAULT NULL)
 RETURNS TABLE (transfer_id uuid, verdict text, not_before timestamptz)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -186,10 +217,30 @@ BEGIN
     SELECT x.id,
         CASE WHEN t.id IS NULL THEN 'missing'
              WHEN t.state NOT IN ('submitted', 'unknown') THEN 'ended'
-             WHEN may_resend(t) <= v_now THEN 'resend' ELSE 'wait' END,
+             WHEN may_resend(t) > v_now THEN 'wait'
+             WHEN was_refused(t) THEN 'refused' WHEN pool_is_closed(t) THEN 'not_covered' ELSE 'resend' END,
         may_resend(t)
     FROM unnest(p_transfers) WITH ORDINALITY AS x(id, ord) LEFT JOIN transfers t ON t.id = x.id ORDER BY x.ord;
 END $$;
+
+-- Whether a call may still arrive at the provider, for as long as record_absence() reckons with. Only an answer, or
+-- that it never left, is an end: who stopped waiting for one, or crashed, knows nothing.
+CREATE OR REPLACE FUNCTION may_arrive(c provider_calls, p_now timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT coalesce((c).outcome, 'lost') NOT IN ('answered', 'refused', 'unsent', 'forgotten')
+        AND (c).deadline_at + interval '2 minutes' > p_now
+$$;
+
+-- Whether the provider said no to the last call. An earlier one that was lost may have been taken all the same.
+CREATE OR REPLACE FUNCTION was_refused(t transfers) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT coalesce(c.outcome = 'refused', false) FROM provider_calls c
+    WHERE c.reference = (t).reference ORDER BY c.attempt DESC LIMIT 1
+$$;
+
+-- Whether a drop whose funding was taken back pays this: nothing of it is sent any more, whatever was sent before.
+CREATE OR REPLACE FUNCTION pool_is_closed(t transfers) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT (t).type IN ('drop_claim', 'drop_refund')
+        AND EXISTS (SELECT 1 FROM balances b WHERE b.account_id = (t).debit_account AND b.debits_blocked)
+$$;
 
 -- When the same order may be sent again at the earliest; in the past only if the absence has been seen often enough.
 CREATE OR REPLACE FUNCTION may_resend(t transfers) RETURNS timestamptz LANGUAGE sql STABLE AS $$
@@ -219,6 +270,7 @@ BEGIN
         WHERE t.id = ANY (p_transfers) AND t.state IN ('submitted', 'unknown')
           AND a.attempt = (SELECT max(c.attempt) FROM provider_calls c WHERE c.reference = t.reference)
           AND a.last_seen_at - a.first_seen_at >= interval '2 minutes' AND NOT recovery_is_open()
+          AND NOT was_refused(t) AND NOT pool_is_closed(t)
         RETURNING reference
     )
     SELECT array_agg(t.id) INTO v_send FROM calls JOIN transfers t USING (reference);

@@ -6,9 +6,13 @@
 --
 -- Locks are taken in ONE global order, each step sorted by its key, in a statement of its own:
 --     transfers  ->  balances  ->  receiving_counters  ->  money_drops  ->  drop_slots  ->  payment_requests
+--         ->  balances of `receivable` accounts: only who holds a wallet knows that it owes
 -- A sender's balances row is the mutex of everything that sender owns (funds, spending, keys, nonces, devices' first
 -- day, charges). A recipient's receiving_counters row is the mutex of its free slots, of the ceiling of its wallet and
 -- of how many requests it has open. A claim locks one slot and no drop; whoever locks several slots holds their drop.
+
+-- Who acts for us. One person has one spelling: rules about two people compare names.
+CREATE DOMAIN operator_name AS text COLLATE "C" CHECK (VALUE ~ '^[a-z0-9._@-]{1,64}$');
 
 -- The ledger ---------------------------------------------------------------------------------------------------------
 
@@ -17,7 +21,7 @@ CREATE SEQUENCE ledger_account_ids START 1000;           -- below 1000: the syst
 CREATE TABLE ledger_accounts (
     id              bigint PRIMARY KEY DEFAULT nextval('ledger_account_ids'),
     kind            text COLLATE "C" NOT NULL CHECK (kind IN ('wallet', 'drop_pool', 'provider_clearing', 'fees',
-                    'stamp_duty', 'revenue', 'receivable', 'suspense')),
+                    'stamp_duty', 'revenue', 'receivable', 'suspense', 'provider_costs')),
     owner_id        uuid,                                -- the user of a wallet, the drop of a pool
     created_at      timestamptz NOT NULL,
     CHECK ((owner_id IS NOT NULL) = (kind IN ('wallet', 'drop_pool')))
@@ -33,6 +37,7 @@ CREATE TABLE balances (
     sequence        bigint NOT NULL DEFAULT 0,           -- number of the account's last entry
     checked         boolean NOT NULL DEFAULT true,       -- false: a system account, which may go below zero
     debits_blocked  boolean NOT NULL DEFAULT false,      -- set when a reversal found the money spent
+    owed            bigint NOT NULL DEFAULT 0 CHECK (owed >= 0), -- by a wallet or a pool; paid by what comes in
     CHECK (NOT checked OR posted - held >= 0)
 ) WITH (fillfactor = 70);
 CREATE INDEX balances_blocked ON balances (account_id) WHERE debits_blocked;
@@ -41,7 +46,7 @@ CREATE TABLE transfers (
     id                  uuid PRIMARY KEY,                -- UUIDv7 from the caller: inserts at the right edge
     reference           text COLLATE "C" NOT NULL UNIQUE,    -- also the provider's reference and idempotency key
     type                text COLLATE "C" NOT NULL CHECK (type IN ('p2p', 'self_transfer', 'money_drop', 'drop_claim',
-                        'drop_refund', 'subscription_charge', 'inbound')),
+                        'drop_refund', 'subscription_charge', 'inbound', 'release')),
     state               text COLLATE "C" NOT NULL
                         CHECK (state IN ('accepted', 'submitted', 'unknown', 'completed', 'failed', 'reversed')),
     sequence            bigint NOT NULL,                 -- of the last event with this transfer as subject
@@ -75,7 +80,7 @@ CREATE TABLE transfers (
     request_key         bytea UNIQUE,                    -- of sender, API route and key: once only, for ever
     request_hash        bytea,
     payment_request_id  uuid,
-    parent_id           uuid,                            -- the drop of a claim or refund; of a release: what held it
+    parent_id           uuid,                           -- the drop of a claim or refund; what held a release, is billed
     correlation_id      uuid,
     traceparent         text,
     provider_id         text COLLATE "C",
@@ -130,7 +135,8 @@ CREATE TABLE entries (
     amount          bigint NOT NULL CHECK (amount <> 0),
     balance_after   bigint NOT NULL,
     leg             text COLLATE "C" NOT NULL CHECK (leg IN
-                    ('amount', 'fee', 'duty', 'reversal', 'reversed_fee', 'reversed_duty', 'receivable')),
+                    ('amount', 'fee', 'duty', 'reversal', 'reversed_fee', 'reversed_duty', 'receivable',
+                    'collected', 'given_back')),
     transfer_id     uuid NOT NULL,
     posted_at       timestamptz NOT NULL,
     PRIMARY KEY (account_id, sequence)
@@ -144,8 +150,7 @@ CREATE TABLE approval_nonces (
     used_at         timestamptz NOT NULL,
     PRIMARY KEY (user_id, nonce)
 );
-CREATE INDEX approval_nonces_age ON approval_nonces USING brin (used_at);
--- Old nonces are looked for every ten seconds, so by their age: a summary of blocks keeps the age of rows that went.
+-- Old nonces are looked for every ten seconds, so by their age.
 CREATE INDEX approval_nonces_used ON approval_nonces (used_at);
 
 -- Money that came in from outside: one row, and so one credit, per payment of the provider.
@@ -160,6 +165,7 @@ CREATE TABLE inbound_payments (
     received_at         timestamptz NOT NULL
 );
 CREATE INDEX inbound_payments_account ON inbound_payments (provider_account, received_at);
+CREATE INDEX inbound_payments_matched ON inbound_payments (transfer_id) WHERE disposition = 'matched';
 
 -- What begin_submission() and begin_resend() say of each transfer of a batch.
 CREATE TYPE submission_step AS (
@@ -202,7 +208,7 @@ CREATE UNIQUE INDEX breaks_open ON breaks (transfer_id, kind) WHERE closed_at IS
 INSERT INTO ledger_accounts (id, kind, created_at)
 SELECT k.base + sub, k.kind, transfa_now()
 FROM (VALUES ('provider_clearing', 16), ('fees', 32), ('stamp_duty', 48), ('revenue', 64), ('receivable', 80),
-             ('suspense', 96)) AS k(kind, base)
+             ('suspense', 96), ('provider_costs', 112)) AS k(kind, base)
 CROSS JOIN generate_series(0, 15) AS sub;
 
 INSERT INTO balances (account_id, checked) SELECT id, false FROM ledger_accounts;
@@ -218,9 +224,9 @@ CREATE TRIGGER transfers_are_kept BEFORE DELETE OR TRUNCATE ON transfers
 -- What the service knows about people --------------------------------------------------------------------------------
 -- Filled from events of other services; the money path asks nobody.
 --
--- Columns are grouped by the service that owns the fact, each group with that service's event sequence: events of
--- different services interleave freely, so an update names its group's sequence and ignores what is older. Any event
--- may be the first that mentions a user; ensure_users() makes the row and everything the ledger needs beside it.
+-- Each fact has the sequence of the newest event that told it: events of different services interleave freely, and
+-- those of one may be heard in another order too, so an update names its fact's sequence and ignores what is older. Any
+-- event may be the first that mentions a user; ensure_users() makes the row and everything the ledger needs beside it.
 
 CREATE TABLE users (
     id                      uuid PRIMARY KEY,
@@ -237,7 +243,10 @@ CREATE TABLE users (
     credits_blocked         boolean NOT NULL DEFAULT false,
     receive_preference      text COLLATE "C" NOT NULL DEFAULT 'external'
                             CHECK (receive_preference IN ('external', 'wallet')),
-    customer_sequence       bigint NOT NULL DEFAULT 0,
+    restriction_sequence    bigint NOT NULL DEFAULT 0,   -- of status and debits_blocked
+    settings_sequence       bigint NOT NULL DEFAULT 0,   -- of sending_allowed, receive_preference and request_policy
+    tier_sequence           bigint NOT NULL DEFAULT 0,
+    default_sequence        bigint NOT NULL DEFAULT 0,   -- of which of the beneficiaries is the default
 
     kyc_status              text COLLATE "C" NOT NULL DEFAULT 'pending'
                             CHECK (kyc_status IN ('pending', 'approved', 'rejected')),
@@ -252,7 +261,9 @@ CREATE TABLE users (
     subscription_sequence   bigint NOT NULL DEFAULT 0,
 
     request_policy          text COLLATE "C" NOT NULL DEFAULT 'everyone' -- customer: who may ask them for money
-                            CHECK (request_policy IN ('everyone', 'contacts', 'nobody'))
+                            CHECK (request_policy IN ('everyone', 'contacts', 'nobody')),
+
+    emptied_at              timestamptz                  -- ours: since when what reaches the closed wallet leaves it
 );
 
 -- Closed is the last word: nothing that is heard later opens a profile again.
@@ -266,7 +277,7 @@ CREATE TABLE beneficiaries (
     verified            boolean NOT NULL DEFAULT false,
     is_default          boolean NOT NULL DEFAULT false,
     deleted_at          timestamptz,
-    customer_sequence   bigint NOT NULL DEFAULT 0,
+    customer_sequence   bigint NOT NULL DEFAULT 0,       -- of the account; which is the default: users.default_sequence
     bank_code           text COLLATE "C",                -- null: added before it was told
     added_at            timestamptz                      -- null: added before this was noted
 );
@@ -292,12 +303,18 @@ CREATE TABLE blocks (
     PRIMARY KEY (user_id, blocked_id)
 );
 
--- The newest sign of life of each service the read model depends on.
+-- The newest sign of life of each service the read model depends on, and by how much its clock is behind, see beat().
 CREATE TABLE source_heartbeats (
     source              text COLLATE "C" PRIMARY KEY,
-    beat_at             timestamptz NOT NULL
+    beat_at             timestamptz NOT NULL,            -- until when, by our clock, all is heard
+    behind              interval NOT NULL DEFAULT '0',   -- negative: it is ahead
+    watched_from        timestamptz NOT NULL DEFAULT '-infinity',
+    beats               integer NOT NULL DEFAULT 0,      -- since then, and how old they were when they were heard
+    youngest            interval,
+    oldest              interval
 );
-INSERT INTO source_heartbeats VALUES ('auth', '-infinity'), ('customer', '-infinity'), ('subscription', '-infinity');
+INSERT INTO source_heartbeats (source, beat_at)
+VALUES ('auth', '-infinity'), ('customer', '-infinity'), ('subscription', '-infinity');
 
 -- Limits, fees and counters ------------------------------------------------------------------------------------------
 -- Limits and fees are dated configuration: a row counts from valid_from until a newer one of the same key begins.
@@ -358,6 +375,24 @@ CREATE TABLE bank_minimums (
 );
 INSERT INTO bank_minimums VALUES ('-infinity', 100);
 
+-- The least that takes one of a recipient's free slots: else a stranger uses them up with a few kobo, and a salary goes
+-- to the wallet for the rest of the month. What is less is paid into the wallet, unless the recipient's plan pays. A
+-- hundred naira: less is seldom what somebody waits for at their bank.
+CREATE TABLE slot_minimums (
+    valid_from      timestamptz PRIMARY KEY,
+    amount          bigint NOT NULL CHECK (amount > 0)
+);
+INSERT INTO slot_minimums VALUES ('-infinity', 10000);
+
+-- How little payers learn of what still fits into somebody's wallet, which tells what is in it. The room counts in
+-- whole steps, and after so many refusals a day of one payer at one wallet all that they send into it is refused.
+CREATE TABLE room_steps (
+    valid_from      timestamptz PRIMARY KEY,
+    step            bigint NOT NULL CHECK (step > 0),
+    refusals        integer NOT NULL CHECK (refusals > 0)
+);
+INSERT INTO room_steps VALUES ('-infinity', 1000000, 3);
+
 -- The newest valid_from of a type and route is the version in force; in it the highest band not above the amount.
 -- Every version must begin with a band from zero.
 CREATE TABLE fee_schedule (
@@ -390,6 +425,7 @@ CREATE TABLE receiving_counters (
     month           date NOT NULL DEFAULT '2000-01-01',
     slots_used      integer NOT NULL DEFAULT 0 CHECK (slots_used >= 0),
     slots_adjusted  integer NOT NULL DEFAULT 0,          -- by subscription's usage.adjusted, this month
+    slots_forgiven  integer NOT NULL DEFAULT 0 CHECK (slots_forgiven >= 0),    -- of these, what was given back
     event_sequence  bigint NOT NULL DEFAULT 0,           -- of external_slot events, whose subject is the user
     incoming        bigint NOT NULL DEFAULT 0 CHECK (incoming >= 0)
 ) WITH (fillfactor = 70);
@@ -409,6 +445,17 @@ CREATE TABLE refused_orders (
     PRIMARY KEY (user_id, route, key)
 );
 CREATE INDEX refused_orders_age ON refused_orders (created_at);
+
+-- How often a payer was told today that an amount does not fit into somebody's wallet. Written while the sender's
+-- balances row is locked.
+CREATE TABLE room_refusals (
+    sender_id       uuid NOT NULL,
+    recipient_id    uuid NOT NULL,
+    day             date NOT NULL,                       -- in Lagos
+    refusals        integer NOT NULL,
+    PRIMARY KEY (sender_id, recipient_id)
+);
+CREATE INDEX room_refusals_day ON room_refusals (day);
 
 -- What is known of an order when it is decided. What is "left" is what may still be sent; null where nothing limits it.
 CREATE TYPE order_facts AS (
@@ -430,14 +477,15 @@ CREATE TYPE order_facts AS (
     -- The recipient of a payment.
     recipient_id uuid, recipient_wallet bigint, recipient_account text, unavailable boolean, external_refusal text,
     beneficiary_id uuid, counterparty_id text, plan_active boolean, recipient_locked boolean, slot_month date,
-    slots_used integer, slot_events bigint, recipient_left bigint,
+    slots_used integer, slot_events bigint, recipient_left bigint, room_refusals integer,
     -- The bank account of a withdrawal.
     own_bank uuid, own_verified boolean, own_counterparty text, own_idle boolean, own_left bigint,
     -- The payment request that it pays.
     request_id uuid, request_owner uuid, request_payer uuid, request_state text, request_amount bigint,
     request_multiple boolean, request_expires_at timestamptz,
-    -- What each route costs, and the least that may leave for a bank.
+    -- What each route costs, the least that may leave for a bank and that takes a free slot, and what is told of room.
     external_fee bigint, external_duty bigint, internal_fee bigint, internal_duty bigint, bank_minimum bigint,
+    slot_minimum bigint, room_step bigint, room_tries integer,
     -- What is decided.
     now timestamptz, code text, route text, route_reason text, fee bigint, duty bigint
 );
@@ -475,9 +523,13 @@ CREATE TABLE money_drops (
     created_at          timestamptz NOT NULL,
     opened_at           timestamptz,
     ended_at            timestamptz,
+    has_money           boolean NOT NULL DEFAULT false,  -- in its pool
+    given_back          bigint NOT NULL DEFAULT 0 CHECK (given_back >= 0),  -- by refunds: no longer counts as sent
     CHECK ((state IN ('ended', 'failed')) = (end_reason IS NOT NULL))
 ) WITH (fillfactor = 80);
 CREATE INDEX money_drops_creator ON money_drops (creator_id, position DESC);
+-- What may come back to a creator counts towards the ceiling of their wallet, and each order asks for it.
+CREATE INDEX money_drops_with_money ON money_drops (creator_id) WHERE has_money;
 CREATE INDEX money_drops_due ON money_drops (expires_at) WHERE state = 'open';
 
 CREATE TABLE drop_slots (
@@ -584,22 +636,30 @@ CREATE TABLE subscription_charges (
 
 -- What people decide -------------------------------------------------------------------------------------------------
 
--- Money in suspense goes into the wallet or back to where it came from when two operators say so: one proposes with a
--- reason, another approves. Posted once, as a transfer of its own whose parent is the one that put it there.
+-- Money in suspense leaves it when two operators say so: one proposes with a reason, another approves.
+--     credit    into the wallet: the money is at the recipient's account already
+--     return    to who sent it: an order to the provider for a payment between people, by hand for money from outside
+--     payout    to a bank account of somebody who is gone: an order to the provider
+-- Posted once, as a transfer of its own whose parent is the one that put it there. An order that fails leaves the money
+-- where it was, and another release may be proposed.
 CREATE TABLE suspense_releases (
     id              uuid PRIMARY KEY,
     transfer_id     uuid NOT NULL,                       -- what put the money in suspense
-    disposition     text COLLATE "C" NOT NULL CHECK (disposition IN ('credit', 'return')),
+    disposition     text COLLATE "C" NOT NULL CHECK (disposition IN ('credit', 'return', 'payout')),
     reason          text NOT NULL CHECK (reason <> ''),
-    state           text COLLATE "C" NOT NULL DEFAULT 'proposed' CHECK (state IN ('proposed', 'approved', 'rejected')),
-    proposed_by     text NOT NULL CHECK (proposed_by <> ''),
+    state           text COLLATE "C" NOT NULL DEFAULT 'proposed'
+                    CHECK (state IN ('proposed', 'approved', 'rejected', 'failed')),
+    proposed_by     operator_name NOT NULL,
     proposed_at     timestamptz NOT NULL,
-    decided_by      text,
+    decided_by      operator_name,
     decided_at      timestamptz,
+    beneficiary_id  uuid,                                -- of a payout
+    CHECK ((disposition = 'payout') = (beneficiary_id IS NOT NULL)),
     CHECK (decided_by <> proposed_by),
     CHECK ((state = 'proposed') = (decided_by IS NULL) AND (decided_by IS NULL) = (decided_at IS NULL))
 );
-CREATE UNIQUE INDEX suspense_releases_once ON suspense_releases (transfer_id) WHERE state <> 'rejected';
+CREATE UNIQUE INDEX suspense_releases_once ON suspense_releases (transfer_id)
+    WHERE state IN ('proposed', 'approved');
 
 -- Operators end transfers that are `unknown`, and book reversals that the provider made without telling, when two
 -- agree. Until then nothing moves, and evidence that comes first wins: what was proposed is looked at again when it is
@@ -611,10 +671,10 @@ CREATE TABLE transfer_proposals (
     reason          text NOT NULL CHECK (reason <> ''),
     state           text COLLATE "C" NOT NULL DEFAULT 'open'
                     CHECK (state IN ('open', 'approved', 'withdrawn', 'expired', 'overtaken')),
-    proposed_by     text NOT NULL CHECK (proposed_by <> ''),
+    proposed_by     operator_name NOT NULL,
     proposed_at     timestamptz NOT NULL,
     expires_at      timestamptz NOT NULL CHECK (expires_at > proposed_at),
-    decided_by      text,
+    decided_by      operator_name,
     decided_at      timestamptz,
     CHECK (state <> 'approved' OR decided_by IS NOT NULL AND decided_by <> proposed_by),
     CHECK ((state = 'open') = (decided_at IS NULL))
@@ -672,7 +732,7 @@ CREATE TABLE risk_alerts (
     state           text COLLATE "C" NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'cleared')),
     first_seen      timestamptz NOT NULL,
     last_seen       timestamptz NOT NULL,
-    cleared_by      text,
+    cleared_by      operator_name,
     cleared_at      timestamptz,
     note            text,
     CHECK ((kind = 'passes_on') = (counted IS NULL)),
@@ -706,7 +766,10 @@ CREATE TABLE reconciled_accounts (
     account         text COLLATE "C" PRIMARY KEY,        -- the provider's account
     asked_at        timestamptz NOT NULL,
     looked_at       timestamptz,
-    looks           bigint NOT NULL DEFAULT 0
+    looks           bigint NOT NULL DEFAULT 0,
+    listed          bigint,                              -- kobo that the provider listed at the last look
+    matched         bigint,                              -- kobo of it that an entry of ours explains
+    CHECK (matched BETWEEN 0 AND listed)
 ) WITH (fillfactor = 80);
 
 CREATE TABLE reconciliation_breaks (
@@ -721,8 +784,7 @@ CREATE TABLE reconciliation_breaks (
     first_seen      timestamptz NOT NULL,
     last_seen       timestamptz NOT NULL,
     opened_at       timestamptz,                         -- when it was found again; null: a suspicion
-    resolved_at     timestamptz,
-    note            text                                 -- no longer read, see break_notes; goes with a later release
+    resolved_at     timestamptz
 );
 CREATE UNIQUE INDEX reconciliation_breaks_current ON reconciliation_breaks (account, kind, key)
     WHERE resolved_at IS NULL;
@@ -733,12 +795,54 @@ CREATE TABLE break_notes (
     id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     break_id        bigint NOT NULL REFERENCES reconciliation_breaks (id),
     text            text NOT NULL CHECK (text <> ''),
-    author          text NOT NULL CHECK (author <> ''),
+    author          operator_name NOT NULL,
     written_at      timestamptz NOT NULL
 );
 CREATE INDEX break_notes_break ON break_notes (break_id, id);
 CREATE TRIGGER break_notes_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON break_notes
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
+
+-- Bills --------------------------------------------------------------------------------------------------------------
+-- What the provider takes for its service: a row of its books each, of a customer's account or of ours. It leaves an
+-- account of ours here; what a payer paid for it is what fee_schedule said.
+
+-- Which account of ours a kind of bill is booked to, by the day of the bill. A kind without a row is a cost, and shown.
+CREATE TABLE bill_accounts (
+    kind            text COLLATE "C" NOT NULL,           -- the provider's word
+    valid_from      timestamptz NOT NULL,
+    account         text COLLATE "C" NOT NULL CHECK (account IN ('fees', 'stamp_duty', 'provider_costs')),
+    PRIMARY KEY (kind, valid_from)
+);
+INSERT INTO bill_accounts VALUES
+    ('TRANSFER_FEE', '-infinity', 'fees'),
+    ('STAMP_DUTY', '-infinity', 'stamp_duty'),
+    ('PAYMENT_COLLECTION', '-infinity', 'provider_costs'),
+    ('KYC_TIER_2', '-infinity', 'provider_costs'),
+    ('KYC_TIER_3', '-infinity', 'provider_costs');
+
+-- Append only.
+CREATE TABLE provider_bills (
+    provider_row_id text COLLATE "C" PRIMARY KEY,
+    provider_account text COLLATE "C" NOT NULL,          -- that was debited
+    kind            text COLLATE "C" NOT NULL,
+    account         text COLLATE "C" NOT NULL,           -- as bill_accounts said when it was booked
+    is_known        boolean NOT NULL,                    -- false: bill_accounts had no such kind
+    amount          bigint NOT NULL CHECK (amount > 0),
+    reference       text COLLATE "C",                    -- of the transfer that it is for
+    transfer_id     uuid NOT NULL UNIQUE,                -- as it is booked
+    billed_at       timestamptz NOT NULL,
+    booked_at       timestamptz NOT NULL
+);
+CREATE INDEX provider_bills_account ON provider_bills (provider_account, billed_at);
+CREATE INDEX provider_bills_unknown ON provider_bills (kind) WHERE NOT is_known;
+CREATE TRIGGER provider_bills_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON provider_bills
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
+
+-- Up to which entry of provider_clearing bills were looked for.
+CREATE TABLE bill_marks (
+    clearing_id     bigint PRIMARY KEY,                  -- ledger account
+    sequence        bigint NOT NULL
+) WITH (fillfactor = 50);
 
 -- Recovery -----------------------------------------------------------------------------------------------------------
 -- After a restore the ledger has forgotten what happened since the backup, and the provider has not. A recovery is the
@@ -749,11 +853,11 @@ CREATE TABLE recoveries (
     id              uuid PRIMARY KEY,
     restored_to     timestamptz NOT NULL,                -- what happened later is not in the ledger
     begun_at        timestamptz NOT NULL,
-    begun_by        text NOT NULL CHECK (begun_by <> ''),
+    begun_by        operator_name NOT NULL,
     reason          text NOT NULL CHECK (reason <> ''),
     planned_at      timestamptz,                         -- when accounts were last looked for
     ended_at        timestamptz,
-    ended_by        text,
+    ended_by        operator_name,
     end_reason      text,
     CHECK ((ended_at IS NULL) = (ended_by IS NULL) AND (ended_at IS NULL) = (end_reason IS NULL))
 );
@@ -768,8 +872,9 @@ CREATE TABLE recovery_accounts (
     differences     bigint,                              -- that it left; null: not looked at
     detail          text,                                -- the first of them
     accepted_at     timestamptz,
-    accepted_by     text,
+    accepted_by     operator_name,
     accept_reason   text,
+    asked_from      uuid,                                -- older transfers, asked about by reference down to this one
     PRIMARY KEY (recovery_id, account),
     CONSTRAINT recovery_accounts_accepted CHECK ((accepted_at IS NULL) = (accepted_by IS NULL)
         AND (accepted_at IS NULL) = (accept_reason IS NULL) AND (accepted_at IS NULL OR coalesce(differences, 0) > 0))
@@ -824,7 +929,7 @@ CREATE INDEX recovery_payments_held ON recovery_payments (number) WHERE held_at 
 -- A wallet as a person sees it: what is theirs, what is on its way out, what they can spend.
 CREATE VIEW wallets WITH (security_invoker = true) AS
     SELECT u.id AS user_id, b.posted, b.held, b.posted - b.held AS available, b.account_id, u.provider_account,
-        b.debits_blocked
+        b.debits_blocked, b.owed
     FROM users u JOIN balances b ON b.account_id = u.wallet_id;
 
 -- Both roles read; the worker writes the read model and closes breaks; configuration belongs to the owner.
@@ -835,12 +940,14 @@ GRANT SELECT ON ledger_accounts, balances, transfers, transfer_steps, holds, ent
     TO ${handler}, ${worker};
 GRANT SELECT ON approval_nonces, refused_orders, inbound_payments, transfer_absences, breaks, blocks,
     subscription_charges, suspense_releases, transfer_proposals, provider_answers, risk_alerts, reconciled_accounts,
-    reconciliation_breaks, break_notes, recoveries, recovery_accounts, forgotten_transfers
+    reconciliation_breaks, break_notes, recoveries, recovery_accounts, forgotten_transfers, bill_accounts,
+    provider_bills
     TO ${worker};
 
 GRANT UPDATE (username, account_type, auth_sequence, status, sending_allowed, debits_blocked, credits_blocked,
-    receive_preference, customer_sequence, kyc_status, tier, kyc_sequence, provider_account, account_sequence, plan,
-    active_until, subscription_sequence, request_policy) ON users TO ${worker};    -- not the wallet
+    receive_preference, restriction_sequence, settings_sequence, tier_sequence, default_sequence, kyc_status, tier,
+    kyc_sequence, provider_account, account_sequence, plan, active_until, subscription_sequence, request_policy)
+    ON users TO ${worker};                               -- not the wallet
 GRANT INSERT, UPDATE ON beneficiaries, blocks, user_limits, source_heartbeats, provider_answers TO ${worker};
 GRANT INSERT, UPDATE (public_key, activated_at, revoked_at, auth_sequence) ON devices TO ${worker};
 GRANT INSERT ON provider_sessions, break_notes TO ${worker};
@@ -865,6 +972,7 @@ BEGIN
         ('receiving_counters', 'user_id = current_user_id()'),
         ('approval_nonces', 'false'),
         ('refused_orders', 'false'),
+        ('room_refusals', 'false'),
         ('inbound_payments', 'false'),
         ('ledger_accounts', 'owner_id = current_user_id() AND kind = ''wallet'''),
         ('balances', 'account_id = (SELECT u.wallet_id FROM users u WHERE u.id = current_user_id())'),

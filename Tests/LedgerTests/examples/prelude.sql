@@ -66,4 +66,4 @@ CREATE FUNCTION pg_temp.wallets() RETURNS TABLE (owner text, posted bigint, held
 LANGUAGE sql AS $$
     SELECT u.username, w.posted, w.held, w.available FROM wallets w JOIN users u ON u.id = w.user_id ORDER BY 1
 $$;
-SELECT beat(x, transfa_now() + interval '1 hour') FROM unnest(ARRAY['auth', 'customer', 'subscription']) x;
+UPDATE source_heartbeats SET beat_at = transfa_now() + interval '1 hour';

@@ -28,4 +28,12 @@ SELECT p.result FROM transfers t, propose_release(pg_temp.id_of('return'), t.id,
 WHERE t.provider_id = 'payment-3';
 SELECT result, amount FROM decide_release(pg_temp.id_of('return'), 'edsger', true);
 SELECT * FROM pg_temp.booked();
+
+-- What one person has paid another is given back by an order to the provider: it is the payer's when that has arrived.
+SELECT p.result FROM propose_release(pg_temp.id_of('back'), pg_temp.id_of('rent'), 'return', 'a mistake', 'grace') p;
+SELECT result, amount FROM decide_release(pg_temp.id_of('back'), 'edsger', true);
+SELECT * FROM pg_temp.submit('back');
+SELECT pg_temp.settle('back', 'completed');
+SELECT * FROM pg_temp.booked();
+SELECT state, route_reason FROM transfers WHERE id = pg_temp.id_of('rent');
 SELECT count(*) AS broken FROM check_invariants();

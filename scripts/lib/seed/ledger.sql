@@ -115,11 +115,12 @@ SELECT d.pool_id, 'drop_pool', d.id, pg_temp.moment(d.ms) FROM seed_drops d;
 INSERT INTO balances (account_id) SELECT d.pool_id FROM seed_drops d;
 
 INSERT INTO money_drops (id, creator_id, pool_id, pool_account, funding_id, amount_per_claim, slots, title, link, state,
-    end_reason, sequence, expires_at, created_at, opened_at, ended_at)
+    end_reason, sequence, expires_at, created_at, opened_at, ended_at, given_back)
 SELECT d.id, p.id, d.pool_id, '${pool}', f.id, d.amount, d.slots, w.sealed, '${link}/d/' || d.id, 'ended',
     CASE WHEN d.claims = d.slots THEN 'claimed' ELSE 'expired' END, 2 + d.claims + (d.claims < d.slots)::integer,
     f.created_at + interval '1 day', f.created_at, f.ended_at,
-    f.created_at + CASE WHEN d.claims = d.slots THEN interval '3 hours' ELSE interval '1 day 1 minute' END
+    f.created_at + CASE WHEN d.claims = d.slots THEN interval '3 hours' ELSE interval '1 day 1 minute' END,
+    (d.slots - d.claims) * d.amount
 FROM seed_drops d
 JOIN seed_people p ON p.rank = d.creator
 JOIN transfers f ON f.parent_id = d.id AND f.type = 'money_drop'
@@ -178,9 +179,10 @@ ORDER BY q.ms;
 
 UPDATE spending_counters c SET day = x.day, day_total = x.day_total, month = x.month, month_total = x.month_total
 FROM (
-    SELECT t.sender_id, l.day, month_of(l.day) AS month, coalesce(sum(t.amount) FILTER (WHERE t.spent_day = l.day), 0) AS day_total,
-        coalesce(sum(t.amount) FILTER (WHERE t.spent_month = month_of(l.day)), 0) AS month_total
-    FROM transfers t
+    SELECT t.sender_id, l.day, month_of(l.day) AS month, coalesce(sum(t.spent) FILTER (WHERE t.spent_day = l.day), 0) AS day_total,
+        coalesce(sum(t.spent) FILTER (WHERE t.spent_month = month_of(l.day)), 0) AS month_total
+    FROM (SELECT x.*, x.amount - coalesce(d.given_back, 0) AS spent
+          FROM transfers x LEFT JOIN money_drops d ON d.funding_id = x.id) t
     JOIN (SELECT sender_id, max(spent_day) AS day FROM transfers WHERE spent_day IS NOT NULL GROUP BY 1) l USING (sender_id)
     WHERE t.spent_day IS NOT NULL AND t.state NOT IN ('failed', 'reversed') GROUP BY 1, 2
 ) x

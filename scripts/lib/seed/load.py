@@ -166,7 +166,7 @@ class Load:
                     p.devices[-1]) for p in self.people])
         transaction.execute("SELECT ensure_users(array_agg(id ORDER BY rank)) FROM seed_people")
         transaction.execute(
-            "UPDATE users u SET username = p.username, account_type = p.account_type, auth_sequence = 1, customer_sequence = 1,"
+            "UPDATE users u SET username = p.username, account_type = p.account_type, auth_sequence = 1, settings_sequence = 1,"
             " receive_preference = CASE WHEN p.to_wallet THEN 'wallet' ELSE 'external' END, kyc_status = 'approved', tier = 3,"
             " kyc_sequence = 1, provider_account = p.account, account_sequence = 1, plan = CASE WHEN p.has_plan THEN 'paid' ELSE"
             " 'free' END, active_until = CASE WHEN p.has_plan THEN timestamptz '2999-01-01' END, subscription_sequence = 1"

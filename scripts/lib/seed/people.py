@@ -80,9 +80,14 @@ class Person:
         return b"\4" + hashlib.sha512(f"{self.subject} {number}".encode()).digest()
 
 
+def bvn(person):
+    """Of everybody one of their own."""
+    return f"229{person.rank:08}"
+
+
 def details(person):
     """What a sign-up holds, all of it made up."""
-    identity = {"full_name": f"Seeded Person {person.rank}", "bvn": f"229{person.rank:08}", "date_of_birth": "1990-01-01"}
+    identity = {"full_name": f"Seeded Person {person.rank}", "bvn": bvn(person), "date_of_birth": "1990-01-01"}
     address = {"line1": "1 Example Street", "city": "Lagos", "state": "Lagos", "postal_code": "100001"}
     contact = {"email": f"{person.username}@example.com", "phone": f"000{person.rank:08}", "gender": "Female", "address": address}
     return json.dumps(identity), json.dumps(contact)
@@ -101,7 +106,7 @@ def rows(people, seals):
         told = {"kyc_details": kyc if p.account_type == "personal" else None, "contact_details": contact}
         add("auth", "users", id=p.id, clerk_subject=p.subject, username=p.username, account_type=p.account_type,
             status="onboarding_initiated", created_at=p.joined, updated_at=p.joined, verification_status="approved",
-            notification_sequence=1, details_sequence=1, **told)
+            notification_sequence=1, details_sequence=1, identity_index=seals.blind_index("identity.bvn", bvn(p)), **told)
         add("auth", "data_keys", user_id=p.id, wrapped=wrapped, master_key_id=seals.master_id, created_at=p.joined)
         add("customer", "users", id=p.id, created_at=p.joined, updated_at=p.joined, username=p.username,
             account_type=p.account_type, auth_sequence=1, verification_status="approved", notification_sequence=1,
