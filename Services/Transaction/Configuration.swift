@@ -8,6 +8,8 @@ struct TransactionConfiguration: Sendable {
     let poolAccount: String
     /// What links of drops and payment requests begin with.
     let linkBase: String
+    /// Whose account the provider debits for its service.
+    let billing: ProviderBilling
 
     static let anchorURLSetting = SettingKey("ANCHOR_BASE_URL", .url(["http", "https"]), "the provider's API")
 
@@ -17,9 +19,24 @@ struct TransactionConfiguration: Sendable {
         "the deposit account at the provider that holds money drops"
     )
 
+    static let billsSetting = SettingKey(
+        "ANCHOR_BILLS",
+        .word(["none", "customers", "organisation"]),
+        default: "none",
+        "whose account the provider debits for its service; those bills are read and booked"
+    )
+
+    static let feeAccountSetting = SettingKey(
+        "ANCHOR_FEE_ACCOUNT_ID",
+        .text,
+        optional: true,
+        "the organisation's deposit account that the provider debits; needed when ANCHOR_BILLS is organisation"
+    )
+
     /// All settings of transaction's own.
     static let keys =
-        [Self.anchorURLSetting, .anchorKey, Self.poolAccountSetting, .publicLink] + ImageStoreSettings.keys
+        [Self.anchorURLSetting, .anchorKey, Self.poolAccountSetting, .publicLink]
+        + [Self.billsSetting, Self.feeAccountSetting] + ImageStoreSettings.keys
 
     /// Reads them.
     init(_ reader: SettingsReader) throws(ConfigurationProblem) {
@@ -27,5 +44,17 @@ struct TransactionConfiguration: Sendable {
         self.anchorKey = try reader.secrets(.anchorKey).current
         self.poolAccount = try reader.text(Self.poolAccountSetting)
         self.linkBase = try reader.text(.publicLink)
+        self.billing = try Self.billing(reader)
+    }
+
+    private static func billing(_ reader: SettingsReader) throws(ConfigurationProblem) -> ProviderBilling {
+        let account = try reader.optionalText(Self.feeAccountSetting)
+        guard let payer = ProviderBilling.Payer(rawValue: try reader.text(Self.billsSetting)) else {
+            throw SettingsReader.problem(Self.billsSetting, "not one of its words")
+        }
+        guard payer != .organisation || account != nil else {
+            throw SettingsReader.problem(Self.feeAccountSetting, "not set")
+        }
+        return payer == .nobody ? .nobody : ProviderBilling(payer: payer, account: account)
     }
 }

@@ -10,7 +10,7 @@ extension ServiceDefinition {
     /// The transaction service.
     public static let transaction = ServiceDefinition(
         name: "transaction",
-        needs: [.database, .broker, .redis, .clerk, .auth, .ownCounts],
+        needs: [.database, .broker, .redis, .clerk, .auth, .dataKeys, .ownCounts],
         keys: TransactionConfiguration.keys,
         schema: { try TransactionSchema.sets() },
         build: { try TransactionParts(host: $0).wired() }
@@ -34,7 +34,7 @@ struct TransactionParts {
             MessagingRuntime.Plan(
                 handlers: TransactionHandlers.make(ReadModelStore(), forget: self.host.dataKeys.forget),
                 jobs: self.jobs(work),
-                schedules: TransactionSchedules.all(self.reconciliation, self.recoveries)
+                schedules: TransactionSchedules.all(self.reconciliation, self.recoveries, self.bills)
             )
         }
         let store = OrderStore(client: self.host.handlers)
@@ -58,6 +58,7 @@ struct TransactionParts {
                     logger: self.host.logger
                 ),
                 RecoveryMetrics(store: self.recoveries, registry: self.host.metrics, logger: self.host.logger),
+                BillMetrics(store: self.bills, registry: self.host.metrics, logger: self.host.logger),
                 DisputeMetrics(store: self.disputes, registry: self.host.metrics, logger: self.host.logger),
             ]
         ) {
@@ -99,6 +100,8 @@ struct TransactionParts {
         RecoveryStore(client: self.host.workers, poolAccount: self.configuration.poolAccount)
     }
 
+    private var bills: BillStore { BillStore(client: self.host.workers, billing: self.configuration.billing) }
+
     private func jobs(_ work: EventDatabase) -> [JobDefinition] {
         let circuit = AnchorCircuit(time: self.host.clock)
         let store = SubmissionStore()
@@ -110,6 +113,8 @@ struct TransactionParts {
             circuit: circuit
         )
         let provider = AnchorTransfers(client: client, circuit: circuit, clock: self.host.clock)
+        let repeats = AnchorRepeats(time: self.host.clock)
+        let books = AnchorBooks(client: client, readsBills: self.configuration.billing.payer != .nobody)
         return TransactionJobs.make(
             submit: SubmitTransfers(
                 database: work,
@@ -117,26 +122,36 @@ struct TransactionParts {
                 provider: provider,
                 clock: self.host.clock,
                 logger: self.host.logger,
-                repeats: AnchorRepeats(time: self.host.clock)
+                repeats: repeats
             ),
-            facts: ApplyTransferFacts(database: work, store: store),
+            facts: ApplyTransferFacts(
+                database: work,
+                store: store,
+                provider: provider,
+                repeats: repeats,
+                clock: self.host.clock
+            ),
             credits: CreditWallets(database: work, store: store),
             check: CheckTransfer(database: work, store: store, provider: provider),
             charges: ChargeSubscriptions(database: work, store: ChargeStore()),
             reconcile: ReconcileAccount(
                 database: work,
                 store: self.reconciliation,
-                provider: AnchorBooks(client: client),
+                bills: self.bills,
+                provider: books,
                 clock: self.host.clock
             ),
             recover: RecoverAccount(
                 database: work,
                 recoveries: self.recoveries,
                 books: self.reconciliation,
+                bills: self.bills,
                 transfers: store,
-                provider: AnchorBooks(client: client),
+                provider: books,
+                questions: provider,
                 clock: self.host.clock
             ),
+            bills: BookBills(database: work, store: self.bills, provider: books, clock: self.host.clock),
             discardImage: DiscardRequestImage(database: work, images: self.images, desk: self.desk),
             closeProducts: CloseProducts(database: work, store: ClosureStore(), images: self.images)
         )

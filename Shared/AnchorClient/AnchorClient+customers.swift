@@ -62,7 +62,9 @@ extension AnchorClient {
             "customer",
             deadline: deadline
         )
-        return CustomerSnapshot(answer.data)
+        let snapshot = CustomerSnapshot(answer.data)
+        guard snapshot.id == id else { throw AnchorError.malformed(what: "customer echo") }
+        return snapshot
     }
 
     /// The customer with exactly this e-mail address, or nil.

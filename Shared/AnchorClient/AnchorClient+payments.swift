@@ -121,6 +121,7 @@ struct TransactionAttributes: Decodable {
     var direction: String?
     var reference: String?
     var createdAt: String?
+    var feeType: String?
 }
 
 extension AccountTransaction {
@@ -131,7 +132,8 @@ extension AccountTransaction {
             amount: attributes.amount,
             direction: attributes.direction.flatMap { Direction(rawValue: $0.uppercased()) },
             reference: attributes.reference,
-            createdAt: attributes.createdAt.flatMap { Timestamp.parse($0) }
+            createdAt: attributes.createdAt.flatMap { Timestamp.parse($0) },
+            feeType: attributes.feeType.map { codeOnly($0) ?? AccountBill.unreadable }
         )
     }
 }

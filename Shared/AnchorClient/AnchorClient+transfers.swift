@@ -35,23 +35,27 @@ extension AnchorClient {
         reference: String,
         deadline: Duration? = nil
     ) async throws(AnchorError) -> TransferSnapshot? {
+        let found: TransferSnapshot
         do {
-            return try await self.read("/transfers/by-reference/\(escaped(reference))", deadline: deadline)
+            found = try await self.read("/transfers/by-reference/\(escaped(reference))", deadline: deadline)
         } catch .notFound {
             return nil
         } catch {
             throw error
         }
+        // Another transfer is neither an answer nor an absence.
+        guard found.reference == reference else { throw AnchorError.malformed(what: "transfer echo") }
+        return found
     }
 
     /// The transfer with the provider's id.
     public func transfer(id: String, deadline: Duration? = nil) async throws(AnchorError) -> TransferSnapshot {
-        try await self.read("/transfers/\(escaped(id))", deadline: deadline)
+        try await self.read("/transfers/\(escaped(id))", of: id, deadline: deadline)
     }
 
     /// Like `transfer(id:)`, and makes the provider ask the rail.
     public func verifyTransfer(id: String, deadline: Duration? = nil) async throws(AnchorError) -> TransferSnapshot {
-        try await self.read("/transfers/verify/\(escaped(id))", deadline: deadline)
+        try await self.read("/transfers/verify/\(escaped(id))", of: id, deadline: deadline)
     }
 
     /// One page of an account's transfers.
@@ -80,9 +84,15 @@ extension AnchorClient {
         return TransferPage(transfers: answer.data.map { TransferSnapshot($0) }, hasMore: hasMore)
     }
 
-    private func read(_ path: String, deadline: Duration?) async throws(AnchorError) -> TransferSnapshot {
+    private func read(
+        _ path: String,
+        of id: String? = nil,
+        deadline: Duration?
+    ) async throws(AnchorError) -> TransferSnapshot {
         let answer: Envelope<TransferAttributes> = try await self.call(.get(path), "transfer", deadline: deadline)
-        return TransferSnapshot(answer.data)
+        let snapshot = TransferSnapshot(answer.data)
+        if let id, snapshot.id != id { throw AnchorError.malformed(what: "transfer echo") }
+        return snapshot
     }
 }
 

@@ -108,7 +108,11 @@ extension AnchorClient {
         } catch {
             throw AnchorError(error)
         }
-        guard answer.isSuccess else { throw Self.refusal(answer.status, answer.retryAfter, Data(answer.body)) }
+        guard answer.isSuccess else {
+            // Only orders to move money have such a key.
+            let movesMoney = request.idempotencyKey != nil
+            throw Self.refusal(answer.status, answer.retryAfter, Data(answer.body), movesMoney: movesMoney)
+        }
         return Data(answer.body)
     }
 
@@ -127,7 +131,12 @@ extension AnchorClient {
         return call
     }
 
-    fileprivate static func refusal(_ status: Int, _ retryAfter: Int64?, _ body: Data) -> AnchorError {
+    fileprivate static func refusal(
+        _ status: Int,
+        _ retryAfter: Int64?,
+        _ body: Data,
+        movesMoney: Bool
+    ) -> AnchorError {
         switch status {
         case 401, 403: return .unauthorised
         case 404: return .notFound
@@ -136,7 +145,7 @@ extension AnchorClient {
         case 500...: return .unavailable(status: status)
         default:
             let said = RefusalBody.read(body)
-            let code = AnchorRefusalCode(status: status, text: said.text)
+            let code = AnchorRefusalCode(status: status, text: said.text, movesMoney: movesMoney)
             return .refused(status: status, title: said.title, code: code)
         }
     }
@@ -151,7 +160,8 @@ extension AnchorError {
         case (.timedOut, _): self = .timedOut(sent: !failure.isUnsent)
         case (.cancelled, _): self = .cancelled(sent: !failure.isUnsent)
         case (.answerTooLong, let status?) where !(200..<300).contains(status):
-            self = AnchorClient.refusal(status, failure.retryAfter, Data())
+            // Nobody has read what it says: it proves nothing.
+            self = AnchorClient.refusal(status, failure.retryAfter, Data(), movesMoney: true)
         case (.answerTooLong, _): self = .malformed(what: "answer size")
         default: self = .connectionLost(sent: !failure.isUnsent)
         }

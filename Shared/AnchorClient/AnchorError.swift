@@ -30,10 +30,11 @@ extension AnchorError {
     ///
     /// True means: ask by reference before sending again.
     ///
-    /// A refusal says no about this attempt only; `duplicateReference` is true because an earlier one was accepted.
+    /// A refusal says no about this attempt only; it is true for one that may tell of an earlier attempt. For an order
+    /// to move money see `refusalProof`.
     public var mayHaveBeenSent: Bool {
         switch self {
-        case .refused(_, _, let code): code == .duplicateReference || code == .conflict
+        case .refused(let status, _, let code): code.mayTellOfEarlier || status == 425
         case .notFound, .unauthorised, .rateLimited, .circuitOpen: false
         case .unavailable, .malformed: true
         case .timedOut(let sent), .connectionLost(let sent), .cancelled(let sent): sent

@@ -15,6 +15,8 @@ public enum AnchorRefusalCode: String, Sendable, Hashable, CaseIterable {
     case invalidPhoneNumber = "invalid_phone_number"
     /// The reason is blank or too long.
     case invalidReason = "invalid_reason"
+    /// An order to move money was refused in words that may tell of an earlier one, or without any.
+    case doubtful
     /// Another 409.
     case conflict
     /// Another 412.
@@ -22,13 +24,31 @@ public enum AnchorRefusalCode: String, Sendable, Hashable, CaseIterable {
     /// Anything else.
     case other
 
-    init(status: Int, text: String) {
+    /// Words that may tell of an order that was taken before.
+    private static let wordsOfEarlier = [
+        "already", "duplicate", "exist", "idempoten", "reference", "process", "progress", "previous", "earlier",
+    ]
+
+    /// Whether it may tell of an earlier request that was taken.
+    var mayTellOfEarlier: Bool {
+        switch self {
+        case .alreadyExists, .duplicateReference, .doubtful, .conflict: true
+        case .verificationRequired, .productNotAllowed, .insufficientFunds, .invalidPhoneNumber, .invalidReason,
+            .precondition, .other:
+            false
+        }
+    }
+
+    /// `movesMoney`: what was refused is an order, of which nothing may be read into words that are not understood.
+    init(status: Int, text: String, movesMoney: Bool = false) {
         let text = text.lowercased()
         let holds = { (words: String) in text.contains(words) }
         if holds("reference") && (holds("exist") || holds("duplicate")) {
             self = .duplicateReference
         } else if holds("already exist") {
             self = .alreadyExists
+        } else if movesMoney, text.isEmpty || Self.wordsOfEarlier.contains(where: { holds($0) }) {
+            self = .doubtful
         } else if holds("kyc level") {
             self = .verificationRequired
         } else if holds("product") && (holds("not allowed") || holds("not eligible") || holds("not enabled")) {

@@ -71,6 +71,46 @@ public struct AccountTransaction: Sendable, Hashable {
     public var reference: String?
     /// When, if said readably.
     public var createdAt: Date?
+    /// Of a bill: the provider's word for what it is for.
+    public var feeType: String?
+
+    /// The row as a bill; nil for any other row.
+    public var bill: AccountBill? {
+        guard let feeType, self.direction == .debit, self.amount.kobo > 0 else { return nil }
+        return AccountBill(
+            id: self.id,
+            kind: feeType,
+            amount: self.amount,
+            reference: self.reference,
+            createdAt: self.createdAt
+        )
+    }
+}
+
+/// What the provider took from an account for its service: a row of its own, never netted from another.
+public struct AccountBill: Sendable, Hashable {
+    /// The kind of a bill whose word is no code.
+    public static let unreadable = "UNREADABLE"
+
+    /// The provider's id of the row.
+    public var id: String
+    /// The provider's word for what it is for, such as `TRANSFER_FEE`.
+    public var kind: String
+    /// The amount.
+    public var amount: Money
+    /// The reference of the transfer that it is for, if any.
+    public var reference: String?
+    /// When, if said readably.
+    public var createdAt: Date?
+
+    /// Creates a bill.
+    public init(id: String, kind: String, amount: Money, reference: String? = nil, createdAt: Date? = nil) {
+        self.id = id
+        self.kind = kind
+        self.amount = amount
+        self.reference = reference
+        self.createdAt = createdAt
+    }
 }
 
 /// One page of an account's history.

@@ -39,12 +39,12 @@ struct BankMinimumTests {
         return receipt.route
     }
 
-    @Test("a payment of 99 kobo goes to the wallet, one of 100 to the bank, and the quote says so")
+    @Test("on the free plan what is less than 100 naira goes to the wallet and takes no slot, and the quote says so")
     func payment() async throws {
         try await withTransaction { world in
-            try await world.funds("ada-account", 1000, "p-1")
+            try await world.funds("ada-account", 100_000, "p-1")
             _ = try await self.bank(of: world.bayo, in: world)
-            for (amount, route) in [(Int64(99), "internal"), (100, "external")] {
+            for (amount, route) in [(Int64(99), "internal"), (9999, "internal"), (10_000, "external")] {
                 let quote = try await self.quote(QuoteRequest(recipientUsername: "bayo", amount: amount), in: world)
                 #expect(quote.route == route)
                 #expect(try await self.pays(amount, in: world) == route)
@@ -52,9 +52,26 @@ struct BankMinimumTests {
             let reasons = try await world.database.psql(
                 "SELECT route_reason FROM transfers WHERE type = 'p2p' ORDER BY amount"
             )
-            #expect(reasons == ["below_minimum", "free_slot"])
+            #expect(reasons == ["below_minimum", "below_minimum", "free_slot"])
             #expect(try await world.number("SELECT sum(slots_used) FROM receiving_counters") == 1)
             #expect(try await world.brokenInvariants() == [])
+        }
+    }
+
+    @Test("with a plan what a bank takes goes to the bank: not 99 kobo, but 100")
+    func plan() async throws {
+        try await withTransaction { world in
+            try await world.funds("ada-account", 1000, "p-1")
+            _ = try await self.bank(of: world.bayo, in: world)
+            try await world.database.psql(
+                "UPDATE users SET active_until = transfa_now() + interval '1 day' WHERE username = 'bayo'"
+            )
+            for (amount, route) in [(Int64(99), "internal"), (100, "external")] {
+                let quote = try await self.quote(QuoteRequest(recipientUsername: "bayo", amount: amount), in: world)
+                #expect(quote.route == route)
+                #expect(try await self.pays(amount, in: world) == route)
+            }
+            #expect(try await world.number("SELECT sum(slots_used) FROM receiving_counters") == 0)
         }
     }
 

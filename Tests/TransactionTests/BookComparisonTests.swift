@@ -126,6 +126,24 @@ struct BookComparisonTests {
         )
     }
 
+    @Test("what is listed is explained as far as it is in no difference, each transfer where its payer is")
+    func explained() {
+        let mine = self.books(
+            [self.ours("a", "completed", 300), self.ours("b", "failed", 20)],
+            [("7-anc_py", 1000)],
+            expected: 700
+        )
+        let rows = [
+            self.theirs("1", "a", .completed, 300), self.theirs("2", "b", .completed, 20),
+            self.theirs("3", "not-ours", .completed, 5), self.theirs("4", "refused", .failed, 4000),
+            self.theirs("5", "shown-there", .completed, 60, from: "there", isOutgoing: false),
+        ]
+        let theirs = self.there(rows, [("7-anc_inb_trsf", 1000), ("8-anc_inb_trsf", 70)], ledger: 0)
+        let differences = BookComparison.differences(of: theirs, from: mine, to: mine, reconciled: ["there"])
+        let explained = ExplainedMoney(theirs, but: differences, reconciled: ["there"])
+        #expect([explained.listed, explained.matched] == [1395, 1300])
+    }
+
     @Test("a transfer taken twice under one reference is ours once")
     func twice() {
         let mine = self.books([self.ours("a", "completed", 300, id: "2")], expected: 700)
@@ -164,5 +182,19 @@ struct BookComparisonTests {
         let known = self.books([self.ours("y", "completed", 400, isOutgoing: false)], expected: 1400)
         let reversed = self.theirs("6", "y", .reversed, 400, from: "other", isOutgoing: false)
         #expect(self.found(self.there([reversed], ledger: 1000), known, reconciled: ["other"]).isEmpty)
+    }
+
+    @Test("a bill that is booked while one looks hides no other kobo")
+    func bills() {
+        let before = self.books(expected: 1000)
+        var after = self.books(expected: 950)
+        after.billed = 50
+        let found = { (ledger: Int64) in
+            BookComparison.differences(of: self.there(ledger: ledger), from: before, to: after, reconciled: [])
+                .map(\.kind)
+        }
+        #expect(found(950) == [])
+        #expect(found(980) == [.balance])
+        #expect(found(1000) == [.balance])
     }
 }

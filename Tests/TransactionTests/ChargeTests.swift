@@ -42,7 +42,7 @@ struct ChargeTests {
             leaseUntil: world.clock.now,
             owner: world.ids.next()
         )
-        return await charge([job])[0]
+        return try await charge([job])[0]
     }
 
     private func beat(_ world: TransactionWorld) async throws {

@@ -55,7 +55,7 @@ struct ClosedProfileTests {
     @Test("closed is the last word: neither a lifted restriction nor an older event opens a profile again")
     func lastWord() async throws {
         try await withTransaction { world in
-            let sql = "SELECT status, debits_blocked, customer_sequence FROM users WHERE id = '\(world.bayo)'"
+            let sql = "SELECT status, debits_blocked, restriction_sequence FROM users WHERE id = '\(world.bayo)'"
             try await self.restrict(world.bayo, .frozen, sequence: 1, in: world)
             try await self.restrict(world.bayo, .none, sequence: 2, in: world)
             #expect(try await world.database.psql(sql) == ["active|f|2"])

@@ -130,6 +130,7 @@ struct DisputeTests {
         arguments: [
             ("not_received", "", "/text"), ("not_received", "   ", "/text"), ("not_received", "a\u{7}", "/text"),
             ("not_received", "a\nb", "/text"), ("not_received", String(repeating: "a", count: 501), "/text"),
+            ("not_received", "e" + String(repeating: "\u{301}", count: 30_000), "/text"),
             ("because", "It is gone", "/reason"),
         ]
     )

@@ -52,7 +52,9 @@ struct MoneyDropDraftTests {
     func texts() throws {
         #expect(try #require(throws: FieldProblem.self) { try Self.draft(title: "a\nb") }.pointer == "/title")
         #expect(try Self.draft(title: "").title == nil)
-        for password in ["", "abc", String(repeating: "x", count: 65)] {
+        let stacked = "abc" + String(repeating: "\u{301}", count: 62)
+        #expect(throws: FieldProblem.self) { try MoneyDropDraft.checkLength(ofOffered: stacked) }
+        for password in ["", "abc", String(repeating: "x", count: 65), stacked] {
             let problem = try #require(throws: FieldProblem.self) { try Self.draft(password: password) }
             #expect(problem.pointer == "/password")
         }
@@ -177,7 +179,8 @@ struct RefusalTests {
         #expect(often.status == .tooManyRequests && often.headers[.retryAfter] == "3600")
         #expect(DropPasswordProblem.tooMany(wait: 840).apiError.headers[.retryAfter] == "840")
         #expect(DropPasswordProblem.missing.apiError.status == .forbidden)
-        let moments = [MoneyDropRefusal.pending.apiError, PaymentRequestRefusal.inPayment.apiError]
+        let drops: [MoneyDropRefusal] = [.pending, .paused]
+        let moments = drops.map(\.apiError) + [PaymentRequestRefusal.inPayment.apiError]
         #expect(moments.allSatisfy { $0.status == .conflict && $0.headers[.retryAfter] != nil })
     }
 

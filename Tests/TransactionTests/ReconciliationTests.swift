@@ -1,3 +1,4 @@
+import AnchorClient
 import EventLoops
 import Foundation
 import Logging
@@ -15,6 +16,8 @@ private struct WrittenBooks: ProviderBooks {
     let page = Locked<TheirBooks>(TheirBooks(transfers: [], payments: [], ledger: 0, pending: 0))
 
     func read(_ account: String, since: Date) async throws -> TheirBooks { self.page.withLock { $0 } }
+
+    func bills(of account: String, since: Date) async throws -> [TheirBooks.Bill] { self.page.withLock { $0.bills } }
 }
 
 @Suite("Reconciliation")
@@ -28,6 +31,7 @@ struct ReconciliationTests {
         let reconcile = ReconcileAccount(
             database: world.work,
             store: self.store(world),
+            bills: BillStore(client: world.work.client, billing: .nobody),
             provider: books,
             clock: world.clock
         )
@@ -72,6 +76,9 @@ struct ReconciliationTests {
             #expect(open.map(\.kind) == ["missing_with_us"] && open.map(\.key) == ["2-anc_inb_trsf"])
             #expect(open.map(\.state) == ["open"] && open.map(\.theirs) == ["payment 500"])
             #expect(open.first?.userID == world.ada.uuid)
+            let explained = try await store.explained(of: nil)
+            #expect([explained.listed, explained.matched] == [1500, 1000])
+            #expect(explained.oldestSeconds.map { $0 >= 900 } == true)
             try await world.passes(.seconds(3600))
             let ages = try await store.openBreaks()
             #expect(ages.map(\.count) == [1] && ages.allSatisfy { $0.oldestAge >= 3600 + 960 })
@@ -83,6 +90,44 @@ struct ReconciliationTests {
             #expect(try await store.breaks(of: nil, limit: 10).isEmpty)
             let kept = "SELECT count(*) FROM reconciliation_breaks WHERE opened_at < resolved_at"
             #expect(try await world.number(kept) == 1)
+            #expect(try await world.brokenInvariants() == [])
+        }
+    }
+
+    @Test("a transfer that the provider took back without a word is asked about, and reversed")
+    func takenBack() async throws {
+        try await withTransaction { world in
+            try await world.funds("ada-account", 1000, "1-anc_inb_trsf")
+            let paid = try await world.pays("bayo", 300)
+            try await world.database.psql(
+                "SELECT beat(s, transfa_now()) FROM unnest(ARRAY['auth', 'customer', 'subscription']) s"
+            )
+            try await world.runs { _ = try await SubmissionStore().begin([paid], in: $0) }
+            let verdict = TransferVerdict(outcome: .completed, evidence: "test", providerID: "1-anc_trsf")
+            try await world.runs { _ = try await SubmissionStore().settle([(paid, verdict)], in: $0) }
+
+            let reference = TransferReference.text(of: paid)
+            let row = TheirBooks.Transfer(
+                id: "1-anc_trsf",
+                reference: reference,
+                status: .reversed,
+                amount: 300,
+                isOutgoing: true,
+                source: "ada-account",
+                createdAt: world.clock.now
+            )
+            let payment = TheirBooks.Payment(id: "1-anc_inb_trsf", amount: 1000, paidAt: world.clock.now)
+            let books = WrittenBooks()
+            books.page.withLock { $0 = TheirBooks(transfers: [row], payments: [payment], ledger: 1000, pending: 0) }
+            #expect(try await self.look(world, books) == Self.again)
+
+            let provider = AskedProvider()
+            provider.has(reference, .reversed)
+            let check = CheckTransfer(database: world.work, store: SubmissionStore(), provider: provider)
+            let outcome = try await world.run(TransactionJob.check, paid.lowercased) { try await check($0) }
+            #expect(outcome == .done)
+            #expect(try await world.history.wallet(of: world.ada)?.posted == 1000)
+            #expect(try await self.look(world, books) == .done)
             #expect(try await world.brokenInvariants() == [])
         }
     }
@@ -213,10 +258,14 @@ struct ReconciliationTests {
                 logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
             )
             metrics.show([BreakCount(kind: "balance", count: 2, oldestAge: 90)])
+            metrics.show(MoneyExplained(listed: 500, matched: 400, oldestSeconds: 70))
             let text = registry.text()
             #expect(text.contains(#"transfa_reconciliation_breaks{kind="balance"} 2"#))
             #expect(text.contains(#"transfa_reconciliation_breaks{kind="missing_there"} 0"#))
             #expect(text.contains(#"transfa_reconciliation_oldest_break_seconds{kind="balance"} 90"#))
+            #expect(text.contains("transfa_reconciliation_listed_kobo 500"))
+            #expect(text.contains("transfa_reconciliation_matched_kobo 400"))
+            #expect(text.contains("transfa_reconciliation_oldest_unmatched_seconds 70"))
         }
     }
 }

@@ -28,7 +28,7 @@ extension Restored {
     fileprivate func hears(of credit: WalletCredit) async throws -> [JobOutcome] {
         let payload = String(decoding: try JSONEncoder().encode(credit), as: UTF8.self)
         let credits = CreditWallets(database: self.world.work, store: SubmissionStore())
-        return await credits([self.job(credit.providerPaymentID, payload)])
+        return try await credits([self.job(credit.providerPaymentID, payload)])
     }
 }
 

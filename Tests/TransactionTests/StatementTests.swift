@@ -42,6 +42,34 @@ struct StatementTests {
         }
     }
 
+    @Test(
+        "what was spent before it was returned, and what pays it, have lines of their own; the wallet says what is owed"
+    )
+    func debts() async throws {
+        try await withTransaction { world in
+            let today = LagosCalendar.day(of: world.clock.now)
+            try await world.funds("ada-account", 100_000, "p-1")
+            let (first, second) = (try await world.pays("bayo", 30_000), try await world.pays("bayo", 5_000))
+            try await world.ends(first)
+            // As if Bayo had spent it: it is on its way out.
+            let account = "(SELECT wallet_id FROM users WHERE id = '\(world.bayo)')"
+            let hold = "UPDATE balances SET held = 30000 WHERE account_id = \(account)"
+            _ = try await world.database.psql(hold)
+            try await world.ends(first, .reversed)
+            #expect(try await world.history.wallet(of: world.bayo)?.owed == 30_000)
+            try await world.ends(second)
+            #expect(try await world.history.wallet(of: world.bayo)?.owed == 25_000)
+            let statement = try await world.statement(world.bayo, today, today)
+            let texts = try await world.writer.lines(of: statement, for: world.bayo).map(\.text)
+            #expect(
+                texts == [
+                    "From ada", "Owed: it was spent before it was returned", "Returned: From ada", "From ada",
+                    "Paid towards what was owed",
+                ]
+            )
+        }
+    }
+
     @Test("an instant is found among many entries, at every edge, and neighbouring statements meet")
     func edges() async throws {
         try await withTransaction { world in
@@ -102,6 +130,21 @@ struct StatementTests {
             let end = try #require(one.first).sequence
             let rest = try await world.writer.lines(of: statement, after: end, limit: 9, for: world.ada).map(\.line)
             #expect(one + rest == whole)
+        }
+    }
+
+    @Test("a later page has the end and the closing balance of the first, whatever came in between")
+    func pinned() async throws {
+        try await withTransaction { world in
+            let day = LagosCalendar.day(of: world.clock.now)
+            for number in 1...3 { try await world.funds("ada-account", 100, "p-\(number)") }
+            let first = try await world.statement(world.ada, day, day)
+            try await world.funds("ada-account", 7, "p-4")
+            let period = LagosPeriod(day, day)
+            let later = try await world.statements.statement(period, of: world.ada, endingAt: first.last)
+            #expect(later == first)
+            let fresh = try await world.statement(world.ada, day, day)
+            #expect(fresh.closing.kobo == 307)
         }
     }
 

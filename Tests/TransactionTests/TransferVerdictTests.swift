@@ -45,7 +45,27 @@ struct TransferVerdictTests {
         ]
     )
     func unanswered(_ error: AnchorError) {
-        #expect(TransferVerdict(error).outcome == .unknown)
+        #expect(TransferVerdict(error, attempt: 1).outcome == .unknown)
+    }
+
+    @Test(
+        "a refusal proves nothing by an unknown status, or in words that may tell of an earlier order",
+        arguments: [
+            (409, AnchorRefusalCode.other), (409, .insufficientFunds), (425, .other), (307, .other), (410, .other),
+            (422, .other), (400, .doubtful), (400, .duplicateReference), (400, .alreadyExists), (422, .conflict),
+            (412, .doubtful),
+        ]
+    )
+    func doubtfulRefusals(status: Int, code: AnchorRefusalCode) {
+        let error = AnchorError.refused(status: status, title: "Refused", code: code)
+        #expect(TransferVerdict(error, attempt: 1).outcome == .unknown)
+    }
+
+    @Test("a refusal of what is sent again says nothing about the order before it")
+    func secondAttempt() {
+        let error = AnchorError.refused(status: 400, title: "Bad Request", code: .insufficientFunds)
+        #expect(TransferVerdict(error, attempt: 1).outcome == .failed)
+        for attempt: Int32 in [2, 3] { #expect(TransferVerdict(error, attempt: attempt).outcome == .unknown) }
     }
 
     @Test("a refusal that is meant for good is a failure with its reason")
@@ -55,7 +75,8 @@ struct TransferVerdictTests {
                 status: 400,
                 title: "Bad Request",
                 code: .invalidReason
-            )
+            ),
+            attempt: 1
         )
         #expect(verdict.outcome == .failed)
         #expect(verdict.reason != nil)
@@ -63,7 +84,8 @@ struct TransferVerdictTests {
 
     @Test("a refusal because the reference exists says nothing about the money")
     func duplicate() {
-        #expect(TransferVerdict(.refused(status: 409, title: "Conflict", code: .conflict)).outcome == .unknown)
+        let error = AnchorError.refused(status: 409, title: "Conflict", code: .conflict)
+        #expect(TransferVerdict(error, attempt: 1).outcome == .unknown)
     }
 
     @Test(
@@ -110,5 +132,35 @@ struct TransferReferenceTests {
     )
     func others(_ reference: String) {
         #expect(TransferReference.transaction(in: reference) == nil)
+    }
+}
+
+@Suite("What a message is enough for")
+struct TransferStandingTests {
+    private func standing(_ state: String, id: String? = "1-anc_trsf", isFunding: Bool = false) -> TransferStanding {
+        TransferStanding(id: UUID(), state: state, providerID: id, isFunding: isFunding)
+    }
+
+    private func verdict(_ outcome: TransferVerdict.Outcome) -> TransferVerdict {
+        TransferVerdict(outcome: outcome, evidence: "webhook:9-anc_et", providerID: "1-anc_trsf")
+    }
+
+    @Test("that money arrived, under the id that the provider gave; never for what others are paid from")
+    func proven() {
+        for state in ["submitted", "unknown"] { #expect(self.standing(state).isProven(by: self.verdict(.completed))) }
+        for outcome in [TransferVerdict.Outcome.failed, .reversed] {
+            #expect(!self.standing("submitted").isProven(by: self.verdict(outcome)))
+        }
+        #expect(!self.standing("submitted", id: nil).isProven(by: self.verdict(.completed)))
+        #expect(!self.standing("submitted", id: "2-anc_trsf").isProven(by: self.verdict(.completed)))
+        #expect(!self.standing("submitted", isFunding: true).isProven(by: self.verdict(.completed)))
+        for state in ["accepted", "failed"] { #expect(!self.standing(state).isProven(by: self.verdict(.completed))) }
+    }
+
+    @Test("nobody is asked about what would change nothing")
+    func news() {
+        #expect(!self.standing("completed").isNews(.completed) && self.standing("completed").isNews(.reversed))
+        #expect(!self.standing("failed").isNews(.failed) && self.standing("failed").isNews(.completed))
+        #expect(!self.standing("reversed").isNews(.reversed) && self.standing("unknown").isNews(.failed))
     }
 }

@@ -59,7 +59,12 @@ struct UpkeepTests {
             ]
             let store = ReconciliationStore(client: world.work.client, poolAccount: "pool")
             let recoveries = RecoveryStore(client: world.work.client, poolAccount: "pool")
-            #expect(TransactionSchedules.all(store, recoveries).map(\.name) == names)
+            let free = BillStore(client: world.work.client, billing: .nobody)
+            #expect(TransactionSchedules.all(store, recoveries, free).map(\.name) == names)
+            let billing = ProviderBilling(payer: .customers, account: nil)
+            let billed = BillStore(client: world.work.client, billing: billing)
+            let more = TransactionSchedules.all(store, recoveries, billed).map(\.name)
+            #expect(Set(more).subtracting(names) == ["ask_bills"])
         }
     }
 
@@ -160,7 +165,9 @@ struct UpkeepTests {
                     WHERE conrelid = 'transfers'::regclass AND \(rule) ~ '^CHECK \\(\\(\\(?\(column) = ANY'
                     """
                 )
-                #expect(!known.isEmpty && Set(known).isSubset(of: words), "\(column): \(known)")
+                // What operators order out of suspense is in no list.
+                let listed = Set(known).subtracting(["release"])
+                #expect(!listed.isEmpty && listed.isSubset(of: words), "\(column): \(known)")
                 #expect(Set(words).subtracting(known).isSubset(of: ["in_suspense", "returned"]))
             }
         }

@@ -2,7 +2,7 @@ import CoreMetrics
 import Logging
 import ServiceKit
 
-/// Shows how many breaks are open and how old the oldest is.
+/// Shows how many breaks are open and how old the oldest is, and how much of the provider's books ours explain.
 struct BreakMetrics: GaugeService {
     let store: ReconciliationStore
     let registry: PrometheusRegistry
@@ -11,7 +11,18 @@ struct BreakMetrics: GaugeService {
     static let subject = "open breaks"
 
     /// Counts them.
-    func refresh() async throws { self.show(try await self.store.openBreaks()) }
+    func refresh() async throws {
+        self.show(try await self.store.openBreaks())
+        self.show(try await self.store.explained(of: nil))
+    }
+
+    /// Sets the gauges of what is explained.
+    func show(_ money: MoneyExplained) {
+        self.registry.makeMeter(label: "transfa_reconciliation_listed_kobo", dimensions: []).set(money.listed)
+        self.registry.makeMeter(label: "transfa_reconciliation_matched_kobo", dimensions: []).set(money.matched)
+        self.registry.makeMeter(label: "transfa_reconciliation_oldest_unmatched_seconds", dimensions: [])
+            .set(money.oldestSeconds ?? 0)
+    }
 
     /// Sets a gauge per kind, also of those that have none.
     func show(_ counts: [BreakCount]) {

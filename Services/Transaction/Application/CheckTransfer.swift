@@ -5,15 +5,12 @@ import Primitives
 
 /// Job: asks the provider how a transfer stands that had ended already.
 ///
-/// Needed when money of a transfer of ours comes back as an inbound payment: the provider will call it reversed, and its
-/// message about that may be late or lost.
+/// Needed when money of a transfer of ours comes back as an inbound payment, and when the provider's books say that it
+/// did not last: the provider will call it reversed, and its message about that may be late or lost.
 struct CheckTransfer: Sendable {
     let database: EventDatabase
     let store: SubmissionStore
     let provider: any TransferProvider
-
-    /// After so many questions without news a person has to look.
-    private static let patience = 12
 
     /// Runs the job, whose key is the transfer's id.
     func callAsFunction(_ job: Job) async throws -> JobOutcome {
@@ -23,8 +20,13 @@ struct CheckTransfer: Sendable {
         else { return .failed(reason: "unknown_to_provider") }
         let verdict = TransferVerdict(found, from: "query")
         guard verdict.outcome == .reversed || verdict.outcome == .failed else {
-            return job.attempt < Self.patience
-                ? .again(reason: "no_news", after: nil) : .failed(reason: "money_came_back_unexplained")
+            // By the payment, not by the questions: a second one that comes back has the whole patience again.
+            switch try await self.store.mayBeReversed(id, on: self.database) {
+            case .some(true): return .again(reason: "no_news", after: nil)
+            case .some(false): return .failed(reason: "money_came_back_unexplained")
+            // Reconciliation has asked: the provider lists the transfer otherwise than it answers.
+            case .none: return .failed(reason: "provider_disagrees_with_its_list")
+            }
         }
         try await self.database.transaction(cause: job.cause) { transaction in
             _ = try await self.store.settle([(id, verdict)], in: transaction)

@@ -10,7 +10,8 @@ struct ClaimMoneyDrop: Sendable {
 
     /// Checks the password, if the drop has one, and gives the hash it was checked against.
     ///
-    /// Before the claim's transaction, which must not wait for a hash; the claim compares the hash again.
+    /// Before the claim's transaction, which must not wait for a hash; the claim compares the hash again. A try is counted
+    /// and committed before its hash is computed, so tries at the same time cannot exceed what a drop takes.
     ///
     /// - Throws: `MoneyDropRefusal.unknown`, `DropPasswordProblem`, `BusyHashing`.
     func checkedHash(_ drop: UUID, by user: UserID, password: String?) async throws -> String? {
@@ -18,16 +19,17 @@ struct ClaimMoneyDrop: Sendable {
         guard let hash = known.hash else { return nil }
         guard known.wait == 0 else { throw DropPasswordProblem.tooMany(wait: known.wait) }
         guard let password else { throw DropPasswordProblem.missing }
+        let wait = try await self.store.countTry(of: drop, by: user)
+        guard wait == 0 else { throw DropPasswordProblem.tooMany(wait: wait) }
         let isRight: Bool
         do {
             isRight = try await self.hasher.verify(password, against: hash)
         } catch {
+            try await self.store.giveBackTry(of: drop, by: user)
             throw BusyHashing()
         }
-        guard isRight else {
-            try await self.store.noteWrongPassword(of: drop, by: user)
-            throw DropPasswordProblem.wrong
-        }
+        guard isRight else { throw DropPasswordProblem.wrong }
+        try await self.store.giveBackTry(of: drop, by: user)
         return hash
     }
 

@@ -7,49 +7,44 @@ struct CreditWallets: Sendable {
     let store: SubmissionStore
 
     /// Runs a batch of jobs, whose payloads are the credits.
-    func callAsFunction(_ jobs: [Job]) async -> [JobOutcome] {
-        do {
-            let credits = try jobs.map { try $0.payload(as: WalletCredit.self) }
-            let outcomes = try await self.database.transaction(cause: jobs[0].cause) { transaction in
-                let results = try await self.store.credit(credits, in: transaction)
-                var outcomes: [JobOutcome] = []
-                for result in results {
-                    switch result.result {
-                    case "unknown_account": outcomes.append(Self.notKnownYet)
-                    case "recovering": outcomes.append(Self.notBookedYet)
-                    case "matched":
-                        // Money of a transfer of ours that came back: the provider says how it stands.
-                        if let id = result.transaction {
-                            try await transaction.requeue(
-                                TransactionJob.check,
-                                key: id.lowercased,
-                                subject: id.lowercased
-                            )
-                        }
-                        outcomes.append(.done)
-                    default: outcomes.append(.done)
+    func callAsFunction(_ jobs: [Job]) async throws -> [JobOutcome] {
+        let credits = try jobs.map { try $0.payload(as: WalletCredit.self) }
+        let outcomes = try await self.database.transaction(cause: jobs[0].cause) { transaction in
+            let results = try await self.store.credit(credits, in: transaction)
+            var outcomes: [JobOutcome] = []
+            for result in results {
+                switch result.result {
+                case "unknown_account": outcomes.append(Self.notKnownYet)
+                case "recovering": outcomes.append(Self.notBookedYet)
+                case "matched":
+                    // Money of a transfer of ours that came back: the provider says how it stands.
+                    if let id = result.transaction {
+                        try await transaction.requeue(TransactionJob.check, key: id.lowercased, subject: id.lowercased)
                     }
+                    outcomes.append(.done)
+                default: outcomes.append(.done)
                 }
-                return outcomes
             }
-            return try await self.held(outcomes, of: credits, jobs)
-        } catch {
-            return jobs.map { _ in .again(reason: "database", after: .milliseconds(500)) }
+            return outcomes
         }
+        return await self.held(outcomes, of: credits, jobs)
     }
 
     /// What nobody has an account for is booked in suspense, if account has said that nobody will.
     ///
     /// Each in a transaction of its own: its locks come after none of another's.
-    private func held(_ outcomes: [JobOutcome], of credits: [WalletCredit], _ jobs: [Job]) async throws -> [JobOutcome]
-    {
+    private func held(_ outcomes: [JobOutcome], of credits: [WalletCredit], _ jobs: [Job]) async -> [JobOutcome] {
         var outcomes = outcomes
         for index in outcomes.indices {
             guard outcomes[index] == Self.notKnownYet, credits[index].isUnmatched == true else { continue }
-            try await self.database.transaction(cause: jobs[index].cause) { transaction in
-                try await self.store.hold(credits[index], in: transaction)
+            do {
+                try await self.database.transaction(cause: jobs[index].cause) { transaction in
+                    try await self.store.hold(credits[index], in: transaction)
+                }
+                outcomes[index] = .done
+            } catch {
+                outcomes[index] = .repeated(because: error)
             }
-            outcomes[index] = .done
         }
         return outcomes
     }

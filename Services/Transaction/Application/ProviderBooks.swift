@@ -5,7 +5,11 @@ import Primitives
 /// Reads the provider's books of one account.
 protocol ProviderBooks: Sendable {
     /// What the provider says about an account, its transfers since a moment and its payments.
+    ///
+    /// Where somebody is billed, its bills since then too.
     func read(_ account: String, since: Date) async throws -> TheirBooks
+    /// What was billed to an account since a moment.
+    func bills(of account: String, since: Date) async throws -> [TheirBooks.Bill]
 }
 
 /// The provider lists more than one look can take in.
@@ -14,6 +18,8 @@ struct TooManyRows: Error {}
 /// The real ones.
 struct AnchorBooks: ProviderBooks {
     let client: AnchorClient
+    /// Whether looks at an account read its bills.
+    let readsBills: Bool
 
     private static let pageSize = 100
     /// Pages of one list; with the size of a page, what happens on an account in the days that a look goes back.
@@ -22,19 +28,46 @@ struct AnchorBooks: ProviderBooks {
 
     /// Lists first and the balance last: what the lists show as done is in the balance.
     func read(_ account: String, since: Date) async throws -> TheirBooks {
-        // The provider's days are those of UTC; a day earlier is on no account too late.
-        let day = LagosCalendar.day(of: since).adding(days: -1)
+        let day = Self.day(of: since)
         let paid = try await self.transfers(account, .source, from: day)
         let received = try await self.transfers(account, .destination, from: day)
         let payments = try await self.payments(account)
+        let bills = try await self.readsBills ? self.bills(of: account, since: since) : []
         let balance = try await self.client.balance(accountID: account, deadline: Self.deadline)
         return TheirBooks(
             transfers: paid + received,
             payments: payments,
             ledger: balance.ledger.kobo,
-            pending: balance.pending.kobo
+            pending: balance.pending.kobo,
+            bills: bills
         )
     }
+
+    func bills(of account: String, since: Date) async throws -> [TheirBooks.Bill] {
+        let day = Self.day(of: since)
+        let found = try await self.everyPage { page in
+            let answer = try await self.client.transactions(
+                accountID: account,
+                from: day,
+                page: page,
+                size: Self.pageSize,
+                deadline: Self.deadline
+            )
+            return (answer.rows, answer.hasMore)
+        }
+        return Self.distinct(found, by: \.id).compactMap(\.bill).map {
+            TheirBooks.Bill(
+                id: $0.id,
+                kind: $0.kind,
+                amount: $0.amount.kobo,
+                reference: $0.reference,
+                billedAt: $0.createdAt
+            )
+        }
+    }
+
+    /// The provider's days are those of UTC; a day earlier is on no account too late.
+    private static func day(of moment: Date) -> CivilDate { LagosCalendar.day(of: moment).adding(days: -1) }
 
     private func transfers(
         _ account: String,
@@ -73,7 +106,7 @@ struct AnchorBooks: ProviderBooks {
             return (answer.payments, hasMore)
         }
         return Self.distinct(found, by: \.id).filter(\.isSettled).map {
-            TheirBooks.Payment(id: $0.id, amount: $0.amount.kobo, paidAt: $0.paidAt)
+            TheirBooks.Payment(id: $0.id, amount: $0.amount.kobo, paidAt: $0.paidAt, reference: $0.reference)
         }
     }
 

@@ -11,12 +11,21 @@ struct RecoverAccount: Sendable {
     let database: EventDatabase
     let recoveries: RecoveryStore
     let books: ReconciliationStore
+    let bills: BillStore
     let transfers: SubmissionStore
     let provider: any ProviderBooks
+    /// Asked about transfers that are not listed.
+    let questions: any TransferProvider
     let clock: any TimeSource
 
     /// Between two looks at an account that does not agree: something is under way, or a person has to look.
     static let lookAgain = Duration.seconds(20)
+    /// The most transfers that one look asks about by reference.
+    static let asked = 100
+    /// How long one look asks by reference: a third of the time for which the job is leased.
+    ///
+    /// Those that should be listed get half of it: else a slow provider would never be asked about the older ones.
+    static let askingTime = Duration.seconds(200)
 
     private static let open: Set<String> = ["accepted", "submitted", "unknown"]
 
@@ -72,22 +81,82 @@ struct RecoverAccount: Sendable {
         _ recovery: Recovery,
         _ cause: Cause
     ) async throws -> [BookDifference] {
-        // Differences that are older explain a balance that differs, and are not made good.
-        let since = try await self.books.oldestDifference(of: account).map { min($0, recovery.since) } ?? recovery.since
-        let theirs = try await self.provider.read(account.name, since: since)
+        let oldest = try await self.books.oldestDifference(of: account)
+        let since = oldest.map { min($0, recovery.listedSince) } ?? recovery.listedSince
+        var theirs = try await self.provider.read(account.name, since: since)
+        try await self.bills.book(theirs.bills, of: account.name, in: self.database, cause: cause)
         let before = try await self.ourBooks(of: account, since, theirs)
-        try await self.settle(theirs, before, recovery, cause)
+        try await self.settle(theirs, before, cause)
         try await self.bookForgotten(theirs, before, of: account.name, recovery, cause)
         CrashPoint.reach("after_forgotten")
-        let after = try await self.ourBooks(of: account, since, theirs)
+        let differences = try await self.compare(account, since, theirs)
+        let unlisted = try await self.ask(about: differences, of: account, since, recovery)
+        theirs.transfers += unlisted.found
+        if !unlisted.found.isEmpty {
+            try await self.settle(theirs, try await self.ourBooks(of: account, since, theirs), cause)
+        }
+        // After what was found: a crash in between asks again.
+        if let last = unlisted.oldest {
+            try await self.database.transaction(cause: cause) { transaction in
+                try await self.recoveries.noteAsked(last, of: account.name, recovery, in: transaction)
+            }
+        }
+        guard !unlisted.found.isEmpty else { return recovery.open(differences, theirs) }
+        return recovery.open(try await self.compare(account, since, theirs), theirs)
+    }
+
+    private func compare(
+        _ account: ReconciliationStore.Account,
+        _ since: Date,
+        _ theirs: TheirBooks
+    ) async throws -> [BookDifference] {
+        let ours = try await self.ourBooks(of: account, since, theirs)
         let sources = Set(theirs.transfers.compactMap(\.source)).subtracting([account.name])
-        let differences = BookComparison.differences(
+        return BookComparison.differences(
             of: theirs,
-            from: after,
-            to: after,
+            from: ours,
+            to: ours,
             reconciled: try await self.books.reconciled(sources)
         )
-        return recovery.open(differences, theirs)
+    }
+
+    /// What the provider says of transfers that it has not listed: of those that should be in the list, and, while the
+    /// balance differs, of those that are older, a part of them with each look.
+    ///
+    /// Only what is of the account: a reference alone is something that anybody may write.
+    private func ask(
+        about differences: [BookDifference],
+        of account: ReconciliationStore.Account,
+        _ since: Date,
+        _ recovery: Recovery
+    ) async throws -> (found: [TheirBooks.Transfer], oldest: UUID?) {
+        let missing = Array(
+            differences.filter { $0.kind == .missingThere }
+                .compactMap { TransferReference.transaction(in: $0.key) }.prefix(Self.asked)
+        )
+        let differs = differences.contains { $0.kind == .balance }
+        let older =
+            differs
+            ? try await self.recoveries.unasked(of: account, before: since, recovery, limit: Self.asked) : []
+        var found: [TheirBooks.Transfer] = []
+        var oldest: UUID?
+        let begun = self.clock.now
+        for (index, id) in (missing + older).enumerated() {
+            let isOlder = index >= missing.count
+            let spent = Duration.seconds(self.clock.now.timeIntervalSince(begun))
+            guard spent < Self.askingTime else { break }
+            guard isOlder || spent < Self.askingTime / 2 else { continue }
+            let answer = try await self.questions.transfer(
+                reference: TransferReference.text(of: id),
+                deadline: SubmissionStore.callDeadline
+            )
+            if isOlder { oldest = id }
+            guard let answer, [answer.sourceAccountID, answer.destinationAccountID].contains(account.name) else {
+                continue
+            }
+            found.append(TheirBooks.Transfer(answer, isOutgoing: answer.sourceAccountID == account.name))
+        }
+        return (found, oldest)
     }
 
     private func ourBooks(
@@ -103,18 +172,17 @@ struct RecoverAccount: Sendable {
         )
     }
 
-    /// Transfers that both know, and of which the provider knows more.
+    /// Transfers that both know, and of which the provider knows more, whenever they were made.
     ///
     /// Only when they are the same transfer: a reference alone is something that anybody may write.
     private func settle(
         _ theirs: TheirBooks,
         _ ours: OurBooks,
-        _ recovery: Recovery,
         _ cause: Cause
     ) async throws {
         let known = Dictionary(ours.transfers.map { ($0.reference, $0) }) { first, _ in first }
         let news = theirs.transfers.compactMap { row -> (id: UUID, row: TheirBooks.Transfer)? in
-            guard recovery.covers(row), let transfer = known[row.reference], transfer.amount == row.amount,
+            guard let transfer = known[row.reference], transfer.amount == row.amount,
                 transfer.isOutgoing == row.isOutgoing, let id = TransferReference.transaction(in: row.reference),
                 Self.open.contains(transfer.state) || transfer.state == "completed" && row.status == .reversed
             else { return nil }

@@ -30,17 +30,22 @@ struct SubmitTransfers: Sendable {
 
     private static let answered = "answered"
     private static let noAnswer = "no_answer"
+    private static let unsent = "unsent"
+    /// A call with less time than this is not begun.
+    private static let leastTime = Duration.seconds(1)
     private static let staleRetry = Duration.seconds(5)
     private static let recoveryRetry = Duration.seconds(10)
     private static let firstFollowUp = Duration.seconds(20)
 
     /// Runs a batch of jobs, whose keys are ids of transfers.
-    func callAsFunction(_ jobs: [Job]) async -> [JobOutcome] {
+    ///
+    /// Run again one by one, nothing is sent twice: what was committed as a call is `submitted`, and only asked about.
+    func callAsFunction(_ jobs: [Job]) async throws -> [JobOutcome] {
         do {
             return try await self.run(jobs)
         } catch {
             self.logger.warning("submission repeated", metadata: ["error": "\(type(of: error))"])
-            return jobs.map { _ in .again(reason: "database", after: .seconds(1)) }
+            throw error
         }
     }
 
@@ -50,26 +55,28 @@ struct SubmitTransfers: Sendable {
         }
         let ids = jobs.compactMap { UUID(text: $0.key) }
         precondition(ids.count == jobs.count, "the key of a submission is the id of a transfer")
+        let begun = CallTime(wall: self.clock.now)
         let steps = try await self.database.transaction(cause: Cause(causationID: jobs[0].id)) { transaction in
             try await self.store.begin(ids, in: transaction)
         }
         CrashPoint.reach("before_provider_call")
         let runs = Dictionary(zip(ids, jobs)) { first, _ in first }
-        let answers = await self.perform(steps, runs)
+        let answers = await self.perform(steps, runs, begun)
         CrashPoint.reach("after_provider_answer")
-        try await self.apply(answers)
-        try await self.noteAbsent(answers)
-        let absent = answers.filter { $0.verdict == nil && $0.step.verdict == .query }.map(\.step.transaction)
+        let spoilt = try await self.apply(answers)
+        let applied = answers.filter { spoilt[$0.step.transaction] == nil }
+        try await self.noteAbsent(applied)
+        let absent = applied.filter { $0.verdict == nil && $0.step.verdict == .query }.map(\.step.transaction)
         let resent = absent.isEmpty ? [:] : try await self.handleAbsence(absent, runs)
-        return answers.map { resent[$0.step.transaction] ?? $0.outcome }
+        return answers.map { spoilt[$0.step.transaction] ?? resent[$0.step.transaction] ?? $0.outcome }
     }
 
     // MARK: Calls
 
-    private func perform(_ steps: [SubmissionStep], _ runs: [UUID: Job]) async -> [Answer] {
+    private func perform(_ steps: [SubmissionStep], _ runs: [UUID: Job], _ begun: CallTime) async -> [Answer] {
         await withTaskGroup(of: (Int, Answer).self) { group in
             for (index, step) in steps.enumerated() {
-                group.addTask { (index, await self.perform(step, tracing: runs[step.transaction])) }
+                group.addTask { (index, await self.perform(step, begun, tracing: runs[step.transaction])) }
             }
             var answers = [Answer?](repeating: nil, count: steps.count)
             for await (index, answer) in group { answers[index] = answer }
@@ -77,9 +84,9 @@ struct SubmitTransfers: Sendable {
         }
     }
 
-    private func perform(_ step: SubmissionStep, tracing job: Job?) async -> Answer {
+    private func perform(_ step: SubmissionStep, _ begun: CallTime, tracing job: Job?) async -> Answer {
         let start = ContinuousClock.now
-        let answer = await self.perform(step)
+        let answer = await self.perform(step, begun)
         if let job, let reference = step.reference {
             let took = start.duration(to: .now)
             if let call = answer.call {
@@ -93,9 +100,9 @@ struct SubmitTransfers: Sendable {
         return answer
     }
 
-    private func perform(_ step: SubmissionStep) async -> Answer {
+    private func perform(_ step: SubmissionStep, _ begun: CallTime) async -> Answer {
         switch step.verdict {
-        case .send: await self.send(step)
+        case .send: await self.send(step, begun)
         case .query where !self.repeats.take():
             Answer(
                 step: step,
@@ -117,22 +124,32 @@ struct SubmitTransfers: Sendable {
         Answer(step: step, verdict: nil, outcome: .again(reason: reason, after: pause), call: nil)
     }
 
-    private func send(_ step: SubmissionStep) async -> Answer {
+    private func send(_ step: SubmissionStep, _ begun: CallTime) async -> Answer {
         guard let order = TransferOrder(step), let attempt = step.attempt else {
             return Answer(step: step, verdict: nil, outcome: .failed(reason: "malformed_step"), call: nil)
+        }
+        // The call has to be over at the deadline that was committed: after it an absence counts.
+        let time = begun.left(of: SubmissionStore.callDeadline, at: self.clock.now)
+        guard time >= Self.leastTime else {
+            return Answer(
+                step: step,
+                verdict: nil,
+                outcome: .again(reason: "not_sent_in_time", after: Self.firstFollowUp),
+                call: (order.reference, attempt, Self.unsent)
+            )
         }
         let verdict: TransferVerdict
         let outcome: String
         // What is sent again is no first call: it would earn more of its own kind.
         if attempt == 1 { self.repeats.noteFirst() }
         do {
-            let snapshot = try await self.provider.createTransfer(order, deadline: SubmissionStore.callDeadline)
+            let snapshot = try await self.provider.createTransfer(order, deadline: time)
             CrashPoint.reach("after_sending")
             verdict = TransferVerdict(snapshot, from: "answer")
             outcome = Self.answered
         } catch {
-            verdict = TransferVerdict(error)
-            outcome = verdict.outcome == .failed ? "refused" : "lost"
+            verdict = TransferVerdict(error, attempt: attempt)
+            outcome = Self.end(of: error)
         }
         let ended = verdict.outcome == .completed || verdict.outcome == .failed || verdict.outcome == .reversed
         return Answer(
@@ -141,6 +158,12 @@ struct SubmitTransfers: Sendable {
             outcome: ended ? .done : .again(reason: "not_decided", after: Self.firstFollowUp),
             call: (order.reference, attempt, outcome)
         )
+    }
+
+    /// How a call ended, in the words of `may_arrive()` and `was_refused()`.
+    private static func end(of error: AnchorError) -> String {
+        if error.refusalProof != nil { return "refused" }
+        return error.neverLeft ? Self.unsent : "lost"
     }
 
     private func query(_ step: SubmissionStep, again pause: Duration? = nil) async -> Answer {
@@ -167,16 +190,38 @@ struct SubmitTransfers: Sendable {
 
     // MARK: Answers
 
-    private func apply(_ answers: [Answer]) async throws {
+    /// Applies answers, each by itself when one cannot be applied; how that ends for those that cannot.
+    ///
+    /// Such a transfer is asked about by its reference, as one whose answer was lost.
+    private func apply(_ answers: [Answer]) async throws -> [UUID: JobOutcome] {
+        do {
+            try await self.write(answers)
+            return [:]
+        } catch {
+            if JobIsolation.isPassing(error) { throw error }
+        }
+        var spoilt: [UUID: JobOutcome] = [:]
+        for answer in answers {
+            do {
+                try await self.write([answer])
+            } catch {
+                spoilt[answer.step.transaction] = .repeated(because: error)
+            }
+        }
+        return spoilt
+    }
+
+    private func write(_ answers: [Answer]) async throws {
         let verdicts = answers.compactMap { answer in
             answer.verdict.flatMap { $0 == .noNews ? nil : (answer.step.transaction, $0) }
         }
         let said = answers.compactMap { answer in answer.said.map { (answer.step.transaction, $0) } }
-        guard !verdicts.isEmpty || !said.isEmpty else { return }
+        let calls = answers.compactMap(\.call)
+        guard !verdicts.isEmpty || !said.isEmpty || !calls.isEmpty else { return }
         try await self.repeatedly {
             try await self.database.transaction(cause: Cause()) { transaction in
                 _ = try await self.store.settle(verdicts, in: transaction)
-                try await self.store.finish(answers.compactMap(\.call), in: transaction)
+                try await self.store.finish(calls, in: transaction)
                 try await self.store.keep(said, in: transaction)
             }
         }
@@ -191,10 +236,21 @@ struct SubmitTransfers: Sendable {
         }
     }
 
-    /// An absence counts only when it is old enough; then the same order is sent again.
+    /// What is absent and not sent again, by the word of `record_absence()`.
+    private static let failures = [
+        "refused": TransferVerdict.refusedAndAbsent, "not_covered": TransferVerdict.absentAndNotCovered,
+    ]
+
+    /// An absence counts only when it is old enough; then the order is sent again, or has failed if it is not to be.
     private func handleAbsence(_ ids: [UUID], _ runs: [UUID: Job]) async throws -> [UUID: JobOutcome] {
         let absences = try await self.database.transaction(cause: Cause()) { transaction in
-            try await self.store.recordAbsence(ids, in: transaction)
+            let absences = try await self.store.recordAbsence(ids, in: transaction)
+            // Under the same lock: nobody has heard otherwise since.
+            let failed = absences.compactMap { absence in
+                Self.failures[absence.verdict].map { (id: absence.id, verdict: $0) }
+            }
+            _ = try await self.store.settle(failed, in: transaction)
+            return absences
         }
         var outcomes: [UUID: JobOutcome] = [:]
         for absence in absences where absence.verdict != "resend" {
@@ -204,12 +260,15 @@ struct SubmitTransfers: Sendable {
         }
         let resend = absences.filter { $0.verdict == "resend" }.map(\.id)
         guard !resend.isEmpty else { return outcomes }
+        let begun = CallTime(wall: self.clock.now)
         let steps = try await self.database.transaction(cause: Cause()) { transaction in
             try await self.store.beginAgain(resend, in: transaction)
         }
-        let answers = await self.perform(steps, runs)
-        try await self.apply(answers)
-        for answer in answers { outcomes[answer.step.transaction] = answer.outcome }
+        let answers = await self.perform(steps, runs, begun)
+        let spoilt = try await self.apply(answers)
+        for answer in answers {
+            outcomes[answer.step.transaction] = spoilt[answer.step.transaction] ?? answer.outcome
+        }
         return outcomes
     }
 
@@ -224,7 +283,7 @@ struct SubmitTransfers: Sendable {
         for attempt in 1... {
             do {
                 return try await body()
-            } catch  where attempt < 10 {
+            } catch  where attempt < (JobIsolation.isPassing(error) ? 10 : 3) {
                 try await Task.sleep(for: backoff.next())
             }
         }

@@ -30,7 +30,7 @@ struct WriteReceipt: Sendable {
             fields: try receipt.fields().map { Document.Field($0.label, $0.value) },
             note: "Made \(LagosTime.text(moment)). Times are those of Lagos."
         )
-        return try await self.renderer.render(document)
+        return try await self.renderer.render(document, for: user.description)
     }
 
     /// What the payer wrote, opened with the payer's key.

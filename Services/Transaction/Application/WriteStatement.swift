@@ -128,7 +128,7 @@ struct WriteStatement: Sendable {
             rows: rows,
             note: "Made \(LagosTime.text(moment)). Times are those of Lagos."
         )
-        return try await self.renderer.render(document)
+        return try await self.renderer.render(document, for: user.description)
     }
 }
 

@@ -142,8 +142,10 @@ struct BookComparison: Sendable {
     // MARK: Balance
 
     private mutating func compareBalance() {
-        let low = min(self.before.expected - self.before.leaving, self.after.expected - self.after.leaving)
-        let high = max(self.before.expected + self.before.arriving, self.after.expected + self.after.arriving)
+        // Bills are booked while one looks, and were taken before: they leave no doubt about what was there.
+        let before = self.before.expected - (self.after.billed - self.before.billed)
+        let low = min(before - self.before.leaving, self.after.expected - self.after.leaving)
+        let high = max(before + self.before.arriving, self.after.expected + self.after.arriving)
         let range = low + self.explained.from...high + max(0, self.theirs.pending) + self.explained.to
         guard !range.contains(self.theirs.ledger) else { return }
         let text = range.lowerBound == range.upperBound ? "\(low)" : "\(range.lowerBound) to \(range.upperBound)"

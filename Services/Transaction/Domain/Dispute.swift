@@ -1,4 +1,5 @@
 import Foundation
+import Primitives
 
 /// A problem as a person reports it, checked as far as that needs no database.
 struct DisputeDraft: Sendable, Equatable {
@@ -31,14 +32,17 @@ struct DisputeDraft: Sendable, Equatable {
 
     /// What both sides write: it says something, and holds nothing that cannot be seen.
     static func checked(_ text: String, at pointer: String) throws(FieldProblem) -> String {
+        let rule = FieldProblem(
+            pointer: pointer,
+            detail: "1 to \(Self.longestText) characters, all of which show."
+        )
+        // Length first: a long text is not looked at letter by letter.
+        guard text.hasCodePoints(1...Self.longestText) else { throw rule }
         let categories = text.unicodeScalars.map(\.properties.generalCategory)
         let spaces: Set<Unicode.GeneralCategory> = [.spaceSeparator, .lineSeparator, .paragraphSeparator]
-        guard categories.count <= Self.longestText,
-            categories.allSatisfy({ $0 != .control && $0 != .format }),
+        guard categories.allSatisfy({ $0 != .control && $0 != .format }),
             categories.contains(where: { !spaces.contains($0) })
-        else {
-            throw FieldProblem(pointer: pointer, detail: "1 to \(Self.longestText) characters, all of which show.")
-        }
+        else { throw rule }
         return text
     }
 }

@@ -47,6 +47,7 @@ enum MoneyDropRefusal: String, Error, CaseIterable {
     case expired = "drop_expired"
     case exhausted = "drop_exhausted"
     case ended = "drop_ended"
+    case paused = "drop_paused"
     case claimantNotReady = "claimant_not_ready"
     case recipientLimit = "recipient_limit"
     case recovering

@@ -58,14 +58,13 @@ struct MoneyDropDraft: Sendable, Equatable {
 
     /// What nobody can have chosen is not worth a hash.
     static func checkLength(ofOffered password: String?) throws(FieldProblem) {
-        guard let password, password.count > Self.passwordLength.upperBound else { return }
+        guard let password, !password.hasCodePoints(0...Self.passwordLength.upperBound) else { return }
         throw FieldProblem(pointer: "/password", detail: "At most \(Self.passwordLength.upperBound) characters.")
     }
 
     private static func checked(_ password: String?) throws(FieldProblem) -> String? {
         guard let password else { return nil }
-        guard Self.passwordLength.contains(password.count), password.utf8.count <= 4 * Self.passwordLength.upperBound
-        else {
+        guard password.hasCodePoints(Self.passwordLength) else {
             throw FieldProblem(
                 pointer: "/password",
                 detail: "From \(Self.passwordLength.lowerBound) to \(Self.passwordLength.upperBound) characters."

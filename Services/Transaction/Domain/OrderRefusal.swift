@@ -31,7 +31,7 @@ enum OrderRefusal: String, Sendable, CaseIterable {
     case limitPerMonth = "limit_per_month"
     case limitNewDevice = "limit_new_device"
     case limitNewBeneficiary = "limit_new_beneficiary"
-    case recipientLimit = "recipient_limit"
     case quoteChanged = "quote_changed"
     case insufficientFunds = "insufficient_funds"
+    case recipientLimit = "recipient_limit"
 }

@@ -26,7 +26,7 @@ struct PaymentDraft: Sendable, Equatable {
     /// Nothing and an empty text are the same.
     static func checked(_ description: String?) throws(PaymentProblem) -> String? {
         guard let description, !description.isEmpty else { return nil }
-        guard description.count <= Self.maximumDescription else { throw .descriptionTooLong }
+        guard description.hasCodePoints(0...Self.maximumDescription) else { throw .descriptionTooLong }
         let isPrintable = description.unicodeScalars.allSatisfy { scalar in
             scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .format
         }

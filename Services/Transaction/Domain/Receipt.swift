@@ -41,6 +41,7 @@ struct Receipt: Sendable {
         case "drop_refund": "Return of a money drop"
         case "subscription_charge": "Subscription"
         case "inbound": "Bank transfer received"
+        case "release": "Payment returned"
         default: Self.words(self.row.type)
         }
     }

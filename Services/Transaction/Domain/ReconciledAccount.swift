@@ -27,6 +27,8 @@ struct OurBooks: Sendable, Equatable {
     var leaving: Int64
     /// Kobo under way into it.
     var arriving: Int64
+    /// Kobo that the provider has billed to it, as far as it is booked; what is expected is without them.
+    var billed: Int64 = 0
 }
 
 /// What the provider says about one of its accounts.
@@ -60,6 +62,20 @@ struct TheirBooks: Sendable, Equatable {
         let id: String
         let amount: Int64
         let paidAt: Date?
+        /// One of ours when money of ours came back.
+        var reference: String?
+    }
+
+    /// What was taken from the account for the provider's service.
+    struct Bill: Sendable, Equatable {
+        /// Of the row.
+        let id: String
+        /// The provider's word for what it is for.
+        let kind: String
+        let amount: Int64
+        /// Of the transfer that it is for.
+        let reference: String?
+        let billedAt: Date?
     }
 
     var transfers: [Transfer]
@@ -68,6 +84,8 @@ struct TheirBooks: Sendable, Equatable {
     var ledger: Int64
     /// Kobo that may be in it or not yet.
     var pending: Int64
+    /// Empty also where nobody is billed.
+    var bills: [Bill] = []
 }
 
 /// Something that the provider's books say and ours do not, or the other way round.

@@ -41,6 +41,10 @@ struct StatementLine: Hashable, Sendable {
         case "reversal": "Returned: \(self.movement(name, isOut: self.amount.isPositive))"
         case "reversed_fee": "Fee returned"
         case "reversed_duty": "Stamp duty returned"
+        case "receivable": "Owed: it was spent before it was returned"
+        case "collected": "Paid towards what was owed"
+        case "given_back":
+            self.amount.isNegative ? "Taken back: it came back twice" : "Returned: it was taken back before"
         default: self.movement(name, isOut: self.amount.isNegative)
         }
     }
@@ -53,7 +57,8 @@ struct StatementLine: Hashable, Sendable {
         case "drop_claim": "Money drop claimed"
         case "drop_refund": "Money drop returned"
         case "subscription_charge": "Subscription"
-        case "inbound": "Bank transfer received"
+        case "inbound": isOut ? "Moved out of the closed wallet" : "Bank transfer received"
+        case "release": "Payment returned"
         default: isOut ? "Money out" : "Money in"
         }
     }

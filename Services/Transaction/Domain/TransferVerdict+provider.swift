@@ -16,19 +16,20 @@ extension TransferVerdict {
         }
     }
 
-    /// The first order was not answered as hoped.
+    /// The order was not answered as hoped.
     ///
-    /// Only a refusal that the provider means for good is a failure. Everything else may have been acted on: unknown,
-    /// until a query by reference has shown how it stands.
-    init(_ error: AnchorError) {
-        if case .refused(let status, _, let code) = error, !error.mayHaveBeenSent {
+    /// Only a refusal of the first attempt that proves that nothing was taken is a failure. Everything else may have
+    /// been acted on: unknown, until a query by reference has shown how it stands. What is refused when it is sent
+    /// again says nothing about the order before it.
+    init(_ error: AnchorError, attempt: Int32) {
+        if attempt == 1, error.refusalProof == .certain, case .refused(let status, _, let code) = error {
             self.init(outcome: .failed, reason: code.rawValue, evidence: "refused:\(status):\(code.rawValue)")
         } else {
             self.init(outcome: .unknown, reason: nil, evidence: "no_answer:\(error)")
         }
     }
 
-    /// The provider sent a message.
+    /// The provider is said to have sent a message.
     ///
     /// Nil for one that decides nothing.
     init?(_ fact: ProviderTransferUpdated) {

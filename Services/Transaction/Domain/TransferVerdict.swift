@@ -29,4 +29,18 @@ struct TransferVerdict: Sendable, Equatable {
     ///
     /// It changes nothing, and does not look like an absence either.
     static let noNews = TransferVerdict(outcome: .open, evidence: "no_news")
+
+    /// The provider has none, nor has it later, and the drop that was to pay has no money any more.
+    static let absentAndNotCovered = TransferVerdict(
+        outcome: .failed,
+        reason: "drop_not_covered",
+        evidence: "absent_and_not_covered"
+    )
+
+    /// The last order was refused, and the provider has none under its reference, nor has it later.
+    static let refusedAndAbsent = TransferVerdict(
+        outcome: .failed,
+        reason: "provider_failed",
+        evidence: "refused_and_absent"
+    )
 }

@@ -26,6 +26,7 @@ struct HistoryController: Sendable {
                 available: balance.available,
                 posted: balance.posted,
                 held: balance.held,
+                owed: balance.owed,
                 currency: "NGN"
             )
         )

@@ -21,7 +21,7 @@ extension HistoryFilter {
         if id.bytes.lexicographicallyPrecedes(self.before.bytes) { self.before = id }
     }
 
-    /// The types of `transfers`.
+    /// The types of `transfers` that lists show.
     static let types = [
         "p2p", "self_transfer", "money_drop", "drop_claim", "drop_refund", "subscription_charge", "inbound",
     ]

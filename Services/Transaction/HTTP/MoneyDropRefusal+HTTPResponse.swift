@@ -10,6 +10,8 @@ extension MoneyDropRefusal: APIErrorConvertible {
         case .unknown: .notFound
         case .recovering: .recovering
         case .pending: .passing(self.rawValue, detail: self.detail, after: 2)
+        // People lift what holds its creator back.
+        case .paused: .passing(self.rawValue, detail: self.detail, after: 600)
         // A claim may fail, and its slot is open again; room in a wallet comes back.
         case .alreadyClaimed, .exhausted, .recipientLimit: .refused(self.rawValue, detail: self.detail).notKept()
         default: .refused(self.rawValue, detail: self.detail)
@@ -28,6 +30,7 @@ extension MoneyDropRefusal: APIErrorConvertible {
         case .expired: "This money drop has expired."
         case .exhausted: "Every slot of this money drop is taken."
         case .ended: "This money drop has ended."
+        case .paused: "This money drop pays nobody at the moment."
         case .recovering: "Payments are being checked against the bank."
         case .recipientLimit: "The claim would lift your wallet above its maximum balance."
         }

@@ -80,9 +80,9 @@ extension OrderRefusal: APIErrorConvertible {
         case .limitPerMonth: "The amount is above what is left of your monthly limit."
         case .limitNewDevice: "The amount is above what a new device may send on its first day."
         case .limitNewBeneficiary: "The amount is above what a new bank account takes on its first day."
-        case .recipientLimit: "The payment would lift the recipient above their maximum balance."
         case .quoteChanged: "It costs more by now than was quoted. Ask for another quote."
         case .insufficientFunds: "The available balance does not cover amount and fees."
+        case .recipientLimit: "The recipient's wallet does not take this amount at the moment."
         }
     }
 }

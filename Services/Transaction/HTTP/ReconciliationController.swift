@@ -35,6 +35,7 @@ struct ReconciliationController: Sendable {
         let breaks: [ReconciliationBreak]
         let open: Int
         let waiting: Int64
+        let explained: MoneyExplained
     }
 
     private func start(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
@@ -72,7 +73,8 @@ struct ReconciliationController: Sendable {
         let waiting = try await self.store.waiting(for: account)
         let breaks = try await self.store.breaks(of: account, limit: Self.maximumBreaks)
         let open = breaks.count { $0.state == "open" }
-        return try APIResponse(json: Breaks(breaks: breaks, open: open, waiting: waiting))
+        let explained = try await self.store.explained(of: account)
+        return try APIResponse(json: Breaks(breaks: breaks, open: open, waiting: waiting, explained: explained))
     }
 
     private struct Note: Decodable {

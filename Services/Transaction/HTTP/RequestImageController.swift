@@ -52,7 +52,7 @@ struct RequestImageController: Sendable {
         _ context: AppRequestContext
     ) async throws -> ImageKey {
         guard try await self.store.find(id)?.owner == owner.uuid else { throw APIError.notFound }
-        let picture = try self.desk.picture(of: file)
+        let picture = try await self.desk.picture(of: file, for: owner)
         let record = ImageRecord(key: .random(), owner: owner, contentType: picture.kind.contentType)
         try await self.database.transaction(as: owner, cause: context.cause) { transaction in
             try await self.images.announce(record, of: id, in: transaction)

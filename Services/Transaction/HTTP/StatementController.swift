@@ -32,11 +32,16 @@ struct StatementController: Sendable {
         let user = try context.requireIdentity().userID
         let format = try Self.format(request.uri.queryParameters.get("format"))
         let paging = try Paging(request, context, usual: Self.defaultLimit, maximum: Self.maximumLimit)
-        let period = try request.period(now: self.clock.now)
-        guard let statement = try await self.store.statement(period, of: user) else { throw APIError.notOnboarded }
+        let query = request.uri.queryParameters
+        // Files are whole: only JSON comes in pages.
+        let page = try format == .json ? StatementPage(paging, from: query.get("from"), to: query.get("to")) : nil
+        let period = try page?.period ?? request.period(now: self.clock.now)
+        guard let statement = try await self.store.statement(period, of: user, endingAt: page?.last) else {
+            throw APIError.notOnboarded
+        }
         switch format {
         case .json:
-            return try await self.json(statement, period, paging, user)
+            return try await self.json(statement, period, paging, after: page?.after ?? 0, user)
                 .response(from: request, context: context)
         case .csv: return self.csv(statement, period, user)
         case .pdf:
@@ -55,9 +60,9 @@ struct StatementController: Sendable {
         _ statement: Statement,
         _ period: LagosPeriod,
         _ paging: Paging,
+        after: Int64,
         _ user: UserID
     ) async throws -> APIResponse {
-        let after = paging.isContinued ? try paging.position() : 0
         let lines = try await self.write.lines(of: statement, after: after, limit: paging.limit, for: user)
         let end = lines.last?.line.sequence ?? statement.last
         return try APIResponse(
@@ -77,7 +82,9 @@ struct StatementController: Sendable {
                         balance: named.line.balance.kobo
                     )
                 },
-                nextCursor: end < statement.last ? paging.cursor(after: end) : nil
+                nextCursor: end < statement.last
+                    ? paging.cursor(keeping: StatementPage(after: end, last: statement.last, period: period).numbers)
+                    : nil
             )
         )
     }

@@ -27,6 +27,13 @@ struct SuspenseController: Sendable {
     private struct Proposal: Decodable {
         let disposition: SuspenseStore.Disposition
         let reason: String
+        let beneficiaryID: UUID?
+
+        private enum CodingKeys: String, CodingKey {
+            case disposition
+            case reason
+            case beneficiaryID = "beneficiary_id"
+        }
     }
 
     private struct Outcome: Encodable {
@@ -38,9 +45,19 @@ struct SuspenseController: Sendable {
         let money = try context.uuid("id")
         let proposal = try await request.decodeBody(as: Proposal.self, context: context)
         let order = try OperatorOrder(request, context, reason: proposal.reason)
+        guard (proposal.disposition == .payOut) == (proposal.beneficiaryID != nil) else {
+            throw APIError.invalid("/beneficiary_id", detail: "The bank account of a payout, and of nothing else.")
+        }
         let release = self.ids.next()
         let word = try await self.database.transaction(cause: context.cause) { transaction in
-            try await self.store.propose(release, of: money, proposal.disposition, by: order, in: transaction)
+            try await self.store.propose(
+                release,
+                of: money,
+                proposal.disposition,
+                to: proposal.beneficiaryID,
+                by: order,
+                in: transaction
+            )
         }
         guard word == "proposed" else { throw APIError(releaseRefusal: word) }
         return try APIResponse(.created, json: Outcome(id: release, state: word))
@@ -70,6 +87,12 @@ extension APIError {
         case "already_proposed": self = .conflict(word, detail: "A release was proposed before.")
         case "decided": self = .conflict(word, detail: "It was decided before.")
         case "recipient_unavailable": self = .refused(word, detail: "The wallet takes no money now.")
+        case "not_returnable": self = .refused(word, detail: "There is nobody to give it back to.")
+        case "recipient_not_closed": self = .refused(word, detail: "Only a closed profile is paid out.")
+        case "recipient_owes": self = .refused(word, detail: "What is owed is settled first.")
+        case "beneficiary_unknown": self = .refused(word, detail: "It is no bank account of whom the money belongs to.")
+        case "beneficiary_not_verified": self = .refused(word, detail: "Only a verified bank account is paid.")
+        case "amount_below_minimum": self = .refused(word, detail: "Banks do not take so little.")
         default: self = .refused(word, detail: "It is more than the wallet may hold.")
         }
     }

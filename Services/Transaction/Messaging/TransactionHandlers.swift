@@ -10,6 +10,7 @@ enum TransactionHandlers {
     static func make(_ model: ReadModelStore, forget: @escaping @Sendable (UserID) -> Void = { _ in }) -> EventHandlers
     {
         var handlers = EventHandlers()
+        handlers.before { try await model.lock($0, $1) }
         Self.addUsers(to: &handlers, model)
         Self.addPlans(to: &handlers, model)
         handlers.on(UserErased.self) { event, transaction in

@@ -13,6 +13,8 @@ enum TransactionJob {
     static let reconcile: JobKind = "reconcile_account"
     /// Written by `continue_recovery`.
     static let recover: JobKind = "recover_account"
+    /// Written by `ask_bills`.
+    static let bills: JobKind = "book_bills"
 }
 
 /// Job -> what runs it.
@@ -28,6 +30,7 @@ enum TransactionJobs {
         charges: ChargeSubscriptions,
         reconcile: ReconcileAccount,
         recover: RecoverAccount,
+        bills: BookBills,
         discardImage: DiscardRequestImage,
         closeProducts: CloseProducts
     ) -> [JobDefinition] {
@@ -39,19 +42,19 @@ enum TransactionJobs {
                 lease: .seconds(60),
                 firstPause: .seconds(20),
                 maximumPause: .seconds(600)
-            ) { await submit($0) },
+            ) { try await submit($0) },
             JobDefinition(
                 TransactionJob.fact,
                 batch: 64,
                 concurrency: 1,
                 firstPause: .milliseconds(500)
-            ) { await facts($0) },
+            ) { try await facts($0) },
             JobDefinition(
                 TransactionJob.credit,
                 batch: 64,
                 concurrency: 1,
                 firstPause: .milliseconds(500)
-            ) { await credits($0) },
+            ) { try await credits($0) },
             JobDefinition(TransactionJob.check, firstPause: .seconds(10)) { try await check($0) },
             JobDefinition(TransactionJob.discardImage) { try await discardImage($0) },
             JobDefinition(TransactionJob.closeProducts, concurrency: 1) { try await closeProducts($0) },
@@ -60,13 +63,16 @@ enum TransactionJobs {
                 batch: 64,
                 concurrency: 1,
                 firstPause: .milliseconds(500)
-            ) { await charges($0) },
+            ) { try await charges($0) },
             // One at a time: what a person waits for goes first at the provider. A lease covers a few long lists.
             JobDefinition(TransactionJob.reconcile, concurrency: 1, lease: .seconds(600), firstPause: .seconds(10)) {
                 try await reconcile($0)
             },
             JobDefinition(TransactionJob.recover, concurrency: 2, lease: .seconds(600), firstPause: .seconds(10)) {
                 try await recover($0)
+            },
+            JobDefinition(TransactionJob.bills, concurrency: 2, lease: .seconds(600), firstPause: .seconds(10)) {
+                try await bills($0)
             },
         ]
     }

@@ -2,8 +2,15 @@ import Messaging
 
 /// What transaction does by the clock.
 enum TransactionSchedules {
-    static func all(_ reconciliation: ReconciliationStore, _ recoveries: RecoveryStore) -> [Schedule] {
-        Self.upkeep + [
+    static func all(
+        _ reconciliation: ReconciliationStore,
+        _ recoveries: RecoveryStore,
+        _ bills: BillStore
+    ) -> [Schedule] {
+        let billing: [Schedule] =
+            bills.billing.payer == .nobody
+            ? [] : [Schedule("ask_bills", every: .seconds(300)) { try await bills.ask(in: $0) }]
+        return Self.upkeep + billing + [
             // Over hours: nobody waits for it, and the provider should not feel it.
             Schedule("reconcile", every: .seconds(86_400)) { transaction in
                 try await reconciliation.ask(for: nil, spread: .seconds(4 * 3600), in: transaction)

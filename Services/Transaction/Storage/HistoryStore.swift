@@ -52,6 +52,8 @@ struct WalletBalance: Sendable {
     let available: Int64
     let posted: Int64
     let held: Int64
+    /// What was taken back and had been spent.
+    let owed: Int64
 }
 
 /// Reads of wallets and transfers; row level security shows a user only their own.
@@ -64,11 +66,13 @@ struct HistoryStore: Sendable {
 
     /// Money that waits in suspense is booked and yet not in the wallet: its owner sees that it waits.
     ///
-    /// Who sent it has sent it. The user is looked up once, by a query of its own, and not for every row.
+    /// Who sent it has sent it, until it is returned. The user is looked up once, by a query of its own, and not for
+    /// every row.
     private static let shownState = SQL(
         unsafe: """
-            CASE WHEN state <> 'completed' OR sender_id = (SELECT current_user_id()) THEN state
-                WHEN route_reason = 'suspense' THEN 'in_suspense' WHEN route_reason = 'returned' THEN 'returned' ELSE state END
+            CASE WHEN route_reason = 'returned' AND state IN ('completed', 'reversed') THEN 'returned'
+                WHEN route_reason = 'suspense' AND state = 'completed'
+                    AND sender_id IS DISTINCT FROM (SELECT current_user_id()) THEN 'in_suspense' ELSE state END
             """
     )
 
@@ -84,11 +88,11 @@ struct HistoryStore: Sendable {
 
     func wallet(of user: UserID) async throws -> WalletBalance? {
         try await self.client.query(
-            "SELECT available, posted, held FROM wallets WHERE user_id = \(user.uuid)",
+            "SELECT available, posted, held, owed FROM wallets WHERE user_id = \(user.uuid)",
             as: user.uuid
         ).first.map { row in
-            let (available, posted, held) = try row.decode(Int64.self, Int64.self, Int64.self)
-            return WalletBalance(available: available, posted: posted, held: held)
+            let (available, posted, held, owed) = try row.decode(Int64.self, Int64.self, Int64.self, Int64.self)
+            return WalletBalance(available: available, posted: posted, held: held, owed: owed)
         }
     }
 
@@ -155,7 +159,7 @@ struct HistoryStore: Sendable {
         """
         (SELECT * FROM transfers
         WHERE \(unsafe: "\(party)") = \(user.uuid) AND id < \(filter.before) AND id >= \(filter.from)
-            AND (type <> 'inbound' OR parent_id IS NULL)
+            AND (type NOT IN ('inbound', 'release') OR parent_id IS NULL)
         ORDER BY id DESC LIMIT \(Int64(limit))) s
         """
     }

@@ -65,10 +65,21 @@ struct MoneyDropStore: Sendable {
             }
     }
 
-    /// Counts a wrong password.
-    func noteWrongPassword(of drop: UUID, by user: UserID) async throws {
+    /// Counts a try before the password is looked at.
+    ///
+    /// - Returns: 0, or the seconds to wait: then it may not be looked at.
+    func countTry(of drop: UUID, by user: UserID) async throws -> Int {
+        let rows = try await self.client.withConnection { connection in
+            try await connection.query("SELECT try_drop_password(\(drop), \(user.uuid))")
+        }
+        guard let row = rows.first else { throw LedgerContradiction() }
+        return Int(try row.decode(Int32.self))
+    }
+
+    /// A counted try counts no more: it was right, or nobody could look at it.
+    func giveBackTry(of drop: UUID, by user: UserID) async throws {
         _ = try await self.client.withConnection { connection in
-            try await connection.query("SELECT note_wrong_drop_password(\(drop), \(user.uuid))")
+            try await connection.query("SELECT give_back_drop_password(\(drop), \(user.uuid))")
         }
     }
 

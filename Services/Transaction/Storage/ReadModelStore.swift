@@ -8,7 +8,8 @@ import Sealing
 
 /// What transaction knows about people, written from events.
 ///
-/// Columns are grouped by the service that says so, each group with that service's sequence.
+/// Each fact has the sequence of the newest event that told it: events of one source may come in another order than they
+/// were published in.
 struct ReadModelStore: Sendable {
     func created(_ event: Event<UserCreated>, _ transaction: EventTransaction) async throws {
         let data = event.data
@@ -30,11 +31,9 @@ struct ReadModelStore: Sendable {
         try await self.ensure(data.userID, transaction)
         try await transaction.stage(
             """
-            UPDATE users SET sending_allowed = \(data.allowSending),
-                receive_preference = \(data.receivingPreference == .known(.wallet) ? "wallet" : "external"),
-                request_policy = coalesce(\(policy?.rawValue)::text, request_policy),
-                customer_sequence = \(event.attributes.sequence)
-            WHERE id = \(data.userID) AND customer_sequence < \(event.attributes.sequence)
+            SELECT hear_settings(\(data.userID), \(data.allowSending),
+                \(data.receivingPreference == .known(.wallet) ? "wallet" : "external"), \(policy?.rawValue)::text,
+                \(event.attributes.sequence))
             """
         )
     }
@@ -53,12 +52,7 @@ struct ReadModelStore: Sendable {
             }
         try await self.ensure(data.userID, transaction)
         try await transaction.stage(
-            """
-            UPDATE users SET status = CASE WHEN status = 'closed' THEN 'closed' ELSE \(status) END,
-                debits_blocked = \(debitsBlocked) OR status = 'closed',
-                customer_sequence = \(event.attributes.sequence)
-            WHERE id = \(data.userID) AND customer_sequence < \(event.attributes.sequence)
-            """
+            "SELECT hear_restriction(\(data.userID), \(status), \(debitsBlocked), \(event.attributes.sequence))"
         )
         if status == "closed" { try await self.closeProducts(of: data.userID, transaction) }
     }
@@ -89,10 +83,7 @@ struct ReadModelStore: Sendable {
         let data = event.data
         try await self.ensure(data.userID, transaction)
         try await transaction.stage(
-            """
-            UPDATE users SET tier = \(Int16(clamping: data.tier)), customer_sequence = \(event.attributes.sequence)
-            WHERE id = \(data.userID) AND customer_sequence < \(event.attributes.sequence)
-            """
+            "SELECT hear_tier(\(data.userID), \(Int16(clamping: data.tier)), \(event.attributes.sequence))"
         )
     }
 
@@ -170,54 +161,23 @@ struct ReadModelStore: Sendable {
         let data = event.data
         guard let added = Timestamp.parse(event.attributes.time) else { throw EventProblem.undecodableData }
         try await self.ensure(data.userID, transaction)
-        if data.isDefault { try await self.clearDefault(data.userID, event.attributes.sequence, transaction) }
         try await transaction.stage(
             """
-            INSERT INTO beneficiaries AS b (id, user_id, counterparty_id, verified, is_default, bank_code, added_at,
-                customer_sequence)
-            VALUES (\(data.beneficiaryID), \(data.userID), \(data.anchorCounterpartyID), true, \(data.isDefault),
-                \(data.bankCode), least(\(added), transfa_now()), \(event.attributes.sequence))
-            ON CONFLICT (id) DO UPDATE SET counterparty_id = excluded.counterparty_id, verified = true,
-                is_default = excluded.is_default, bank_code = coalesce(excluded.bank_code, b.bank_code),
-                added_at = coalesce(b.added_at, excluded.added_at),
-                customer_sequence = excluded.customer_sequence
-            WHERE b.customer_sequence < excluded.customer_sequence
+            SELECT hear_beneficiary(\(data.beneficiaryID), \(data.userID), \(data.anchorCounterpartyID),
+                \(data.isDefault), \(data.bankCode), \(added), \(event.attributes.sequence))
             """
         )
     }
 
     func removed(_ event: Event<BeneficiaryRemoved>, _ transaction: EventTransaction) async throws {
-        try await transaction.stage(
-            """
-            INSERT INTO beneficiaries AS b (id, user_id, deleted_at, customer_sequence)
-            VALUES (\(event.data.beneficiaryID), \(event.data.userID), transfa_now(), \(event.attributes.sequence))
-            ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, is_default = false,
-                customer_sequence = excluded.customer_sequence
-            WHERE b.customer_sequence < excluded.customer_sequence
-            """
-        )
+        try await transaction.stage("SELECT hear_removal(\(event.data.beneficiaryID), \(event.data.userID))")
     }
 
     func defaulted(_ event: Event<BeneficiaryDefaulted>, _ transaction: EventTransaction) async throws {
-        let sequence = event.attributes.sequence
-        try await self.clearDefault(event.data.userID, sequence, transaction)
-        guard let id = event.data.beneficiaryID else { return }
+        let data = event.data
+        try await self.ensure(data.userID, transaction)
         try await transaction.stage(
-            """
-            INSERT INTO beneficiaries AS b (id, user_id, is_default, customer_sequence)
-            VALUES (\(id), \(event.data.userID), true, \(sequence))
-            ON CONFLICT (id) DO UPDATE SET is_default = true, customer_sequence = excluded.customer_sequence
-            WHERE b.customer_sequence <= excluded.customer_sequence AND b.deleted_at IS NULL
-            """
-        )
-    }
-
-    private func clearDefault(_ user: UUID, _ sequence: Int64, _ transaction: EventTransaction) async throws {
-        try await transaction.stage(
-            """
-            UPDATE beneficiaries SET is_default = false, customer_sequence = \(sequence)
-            WHERE user_id = \(user) AND is_default AND customer_sequence < \(sequence)
-            """
+            "SELECT hear_default(\(data.userID), \(data.beneficiaryID), \(event.attributes.sequence))"
         )
     }
 
@@ -236,10 +196,7 @@ struct ReadModelStore: Sendable {
 
     func revoked(_ event: Event<DeviceRevoked>, _ transaction: EventTransaction) async throws {
         try await transaction.stage(
-            """
-            UPDATE devices SET revoked_at = transfa_now(), auth_sequence = \(event.attributes.sequence)
-            WHERE id = \(event.data.deviceID) AND auth_sequence < \(event.attributes.sequence)
-            """
+            "SELECT hear_revocation(\(event.data.deviceID), \(event.data.userID), \(event.attributes.sequence))"
         )
     }
 
@@ -259,10 +216,10 @@ struct ReadModelStore: Sendable {
 
     // MARK: Others
 
-    /// A clock that runs ahead elsewhere must not make what is known here look fresh for longer.
+    /// A clock that is wrong elsewhere must not make what is known here look fresh, nor stale for ever.
     func beat(_ source: ServiceName, at text: String, _ transaction: EventTransaction) async throws {
         guard let moment = Timestamp.parse(text) else { throw EventProblem.undecodableData }
-        try await transaction.stage("SELECT beat(\(source.rawValue), least(\(moment), transfa_now()))")
+        try await transaction.stage("SELECT beat(\(source.rawValue), \(moment))")
     }
 
     /// A correction counts in the month it was made for; one that comes when that month is over has nothing to correct.
@@ -277,6 +234,16 @@ struct ReadModelStore: Sendable {
                 AND to_char(greatest(c.month, month_of(lagos_day(transfa_now()))), 'YYYY-MM') = \(event.data.month)
             """
         )
+    }
+
+    /// Locks what the events of a batch will lock, in the one order of all.
+    func lock(_ batch: EventBatch, _ transaction: EventTransaction) async throws {
+        let registered = batch.all(DeviceRegistered.self).map { ($0.data.userID, $0.data.activatedAt) }
+        let reset = batch.all(PINReset.self).map { ($0.data.userID, $0.data.resetAt) }
+        let devices = (registered + reset).compactMap { user, text in Timestamp.parse(text).map { (user, $0) } }
+        let corrected = batch.all(UsageAdjusted.self).map(\.data.userID)
+        guard devices.count + corrected.count > 1 else { return }
+        try await transaction.stage("SELECT lock_heard(\(devices.map(\.0)), \(devices.map(\.1)), \(corrected))")
     }
 
     /// Makes the rows of a person of whom nothing was heard yet.

@@ -57,7 +57,33 @@ struct BreakCount: Sendable, Equatable {
     let oldestAge: Double
 }
 
+/// How much of what the provider listed at the last looks an entry of ours explains.
+struct MoneyExplained: Sendable, Encodable, Equatable {
+    /// Kobo.
+    let listed: Int64
+    /// Kobo.
+    let matched: Int64
+    /// For how long the oldest of the rest has had none; nil when there is no rest.
+    let oldestSeconds: Double?
+
+    private enum CodingKeys: String, CodingKey {
+        case listed
+        case matched
+        case oldestSeconds = "oldest_seconds"
+    }
+}
+
 extension ReconciliationStore {
+    /// How much is explained, of one account or of all.
+    func explained(of account: String?) async throws -> MoneyExplained {
+        let row = try await self.client.query(
+            "SELECT listed, matched, oldest_seconds FROM explained_money(\(account))"
+        ).first
+        guard let row else { throw LedgerContradiction() }
+        let (listed, matched, oldest) = try row.decode(Int64.self, Int64.self, Double?.self)
+        return MoneyExplained(listed: listed, matched: matched, oldestSeconds: oldest)
+    }
+
     /// What differs, the oldest first, on one account or on all.
     func breaks(of account: String?, limit: Int) async throws -> [ReconciliationBreak] {
         let rows = try await self.client.query(

@@ -51,6 +51,16 @@ struct ReconciliationStore: Sendable {
         ).first?.decode(Date?.self)
     }
 
+    /// Since when the balance of an account differs.
+    func balanceDiffersSince(_ account: Account) async throws -> Date? {
+        try await self.client.query(
+            """
+            SELECT min(first_seen) FROM reconciliation_breaks
+            WHERE account = \(account.name) AND resolved_at IS NULL AND kind = 'balance'
+            """
+        ).first?.decode(Date?.self)
+    }
+
     /// What our books say of an account since a moment, and of transfers and payments of any time that are named.
     func ourBooks(
         of account: Account,
@@ -59,16 +69,21 @@ struct ReconciliationStore: Sendable {
         payments: [String] = []
     ) async throws -> OurBooks {
         let row = try await self.client.query(
-            "SELECT expected, leaving, arriving FROM expected_at_provider(\(account.name), \(account.user))"
+            """
+            SELECT expected, leaving, arriving, (SELECT coalesce(sum(b.amount), 0)::bigint FROM provider_bills b
+                WHERE b.provider_account = \(account.name))
+            FROM expected_at_provider(\(account.name), \(account.user))
+            """
         ).first
         guard let row else { throw LedgerContradiction() }
-        let (expected, leaving, arriving) = try row.decode(Int64.self, Int64.self, Int64.self)
+        let (expected, leaving, arriving, billed) = try row.decode(Int64.self, Int64.self, Int64.self, Int64.self)
         return OurBooks(
             transfers: try await self.transfers(of: account, since: since, references),
             payments: try await self.payments(of: account, since: since, payments),
             expected: expected,
             leaving: leaving,
-            arriving: arriving
+            arriving: arriving,
+            billed: billed
         )
     }
 
@@ -80,7 +95,9 @@ struct ReconciliationStore: Sendable {
         // Several plain conditions, each with an index of its own: one with OR would read whole tables.
         let rows = try await self.client.query(
             """
-            SELECT DISTINCT reference, provider_id, state, amount, coalesce(source_account = \(account.name), false),
+            SELECT DISTINCT reference, provider_id,
+                -- What operators have returned stays done there, and goes back by an order of its own.
+                CASE WHEN state = 'reversed' AND route_reason = 'returned' THEN 'completed' ELSE state END, amount, coalesce(source_account = \(account.name), false),
                 created_at
             FROM (
                 SELECT * FROM transfers WHERE sender_id = \(account.user) AND id >= \(since.firstID)
@@ -149,6 +166,7 @@ struct ReconciliationStore: Sendable {
     /// Writes down what a look found and says how much of it is not confirmed yet.
     func note(
         _ differences: [BookDifference],
+        _ explained: ExplainedMoney,
         of account: Account,
         confirmAfter: Duration,
         in transaction: EventTransaction
@@ -157,7 +175,8 @@ struct ReconciliationStore: Sendable {
             """
             SELECT suspected FROM note_breaks(\(account.name), \(differences.map(\.kind.rawValue)),
                 \(differences.map(\.key)), \(differences.map(\.ours))::text[], \(differences.map(\.theirs))::text[],
-                \(differences.map(\.happenedAt))::timestamptz[], \(confirmAfter / .seconds(1)) * interval '1 second')
+                \(differences.map(\.happenedAt))::timestamptz[], \(confirmAfter / .seconds(1)) * interval '1 second',
+                p_listed => \(explained.listed), p_matched => \(explained.matched))
             """
         )
         return try rows.first?.decode(Int64.self) ?? 0

@@ -54,7 +54,11 @@ struct RecoveryStore: Sendable {
     ///
     /// The function records it, as it does in a restore, which runs no service yet.
     func begin(_ restoredTo: Date, by order: OperatorOrder, in transaction: EventTransaction) async throws -> UUID {
-        let rows = try await transaction.query("SELECT begin_recovery(\(restoredTo), \(order.name), \(order.reason))")
+        let rows = try await transaction.query(
+            """
+            SELECT begin_recovery(\(restoredTo), \(order.name), \(order.reason), p_request => \(order.request))
+            """
+        )
         guard let id = try rows.first?.decode(UUID.self) else { throw LedgerContradiction() }
         return id
     }
@@ -181,11 +185,43 @@ struct RecoveryStore: Sendable {
         try await transaction.stage("SELECT follow_switch(\(made.map(\.id)), \(made.map(\.destination)))")
     }
 
+    /// The next transfers of an account that are older than what is listed and were not asked about, the newest first.
+    ///
+    /// Such as may have come back: those that arrived.
+    func unasked(
+        of account: ReconciliationStore.Account,
+        before moment: Date,
+        _ recovery: Recovery,
+        limit: Int
+    ) async throws -> [UUID] {
+        let rows = try await self.client.query(
+            """
+            SELECT unasked_transfers(\(recovery.id), \(account.name), \(account.user), \(moment.firstID),
+                \(Int32(limit)))
+            """
+        )
+        return try rows.map { try $0.decode(UUID.self) }
+    }
+
+    /// Notes down to which transfer an account was asked about: the next look goes on from there.
+    func noteAsked(_ id: UUID, of account: String, _ recovery: Recovery, in transaction: EventTransaction) async throws
+    {
+        try await transaction.stage("SELECT note_asked(\(recovery.id), \(account), \(id))")
+    }
+
     /// Takes note of money from outside that account has not told of, and books it when that has lasted.
     func book(_ payment: TheirBooks.Payment, on account: String, in transaction: EventTransaction) async throws {
-        try await transaction.stage(
-            "SELECT recover_payment(\(payment.id), \(account), \(payment.amount), \(transaction.makeID()))"
+        let rows = try await transaction.query(
+            """
+            SELECT recover_payment(\(payment.id), \(account), \(payment.amount), \(transaction.makeID()),
+                p_reference => \(payment.reference))
+            """
         )
+        // Money of a transfer of ours that came back: the provider says how it stands.
+        guard try rows.first?.decode(String.self) == "matched", let reference = payment.reference,
+            let id = TransferReference.transaction(in: reference)
+        else { return }
+        try await transaction.requeue(TransactionJob.check, key: id.lowercased, subject: id.lowercased)
     }
 
     /// Writes down what a look at an account left.

@@ -10,12 +10,18 @@ struct StatementStore: Sendable {
     ///
     /// Entries never change: lines between the two can be read later and will fit. The numbers are found first: under
     /// row level security the planner would look for them anew at every entry of the wallet.
-    func statement(_ period: LagosPeriod, of user: UserID) async throws -> Statement? {
+    ///
+    /// Later pages name the entry at which the first page ended: the statement stays that of its moment.
+    func statement(
+        _ period: LagosPeriod,
+        of user: UserID,
+        endingAt last: Int64? = nil
+    ) async throws -> Statement? {
         let rows = try await self.client.query(
             """
             WITH x AS MATERIALIZED (
                 SELECT w.account_id, last_entry_before(w.account_id, \(period.begin)) AS before,
-                    last_entry_before(w.account_id, \(period.end)) AS last
+                    coalesce(\(last)::bigint, last_entry_before(w.account_id, \(period.end))) AS last
                 FROM wallets w WHERE w.user_id = \(user.uuid)
             )
             SELECT x.account_id, x.before, x.last,

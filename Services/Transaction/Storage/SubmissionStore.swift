@@ -185,10 +185,16 @@ struct SubmissionStore: Sendable {
         )
     }
 
-    /// The transfer that the provider knows by its own id; nil when we have not learnt that id.
-    func transaction(providerID: String, on database: EventDatabase) async throws -> UUID? {
-        try await database.client.query("SELECT id FROM transfers WHERE provider_id = \(providerID)").first?
-            .decode(UUID.self)
+    /// Whether money of a transfer came back so lately that the provider may still call it reversed; nil when none did.
+    ///
+    /// For the day in which `expected_at_provider()` explains the balance with it; then a person has to look.
+    func mayBeReversed(_ id: UUID, on database: EventDatabase) async throws -> Bool? {
+        try await database.client.query(
+            """
+            SELECT max(received_at) > transfa_now() - interval '1 day' FROM inbound_payments
+            WHERE transfer_id = \(id) AND disposition = 'matched'
+            """
+        ).first?.decode(Bool?.self)
     }
 
     /// Books money that is nobody's, once per payment of the provider.

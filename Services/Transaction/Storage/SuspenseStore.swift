@@ -12,12 +12,18 @@ struct SuspendedMoney: Sendable, Encodable {
         let disposition: String
         let reason: String
         let proposedBy: String
+        /// `proposed`; `approved` while its order to the provider is under way.
+        let state: String
+        /// The bank account of a payout.
+        let beneficiaryID: UUID?
 
         private enum CodingKeys: String, CodingKey {
             case id
             case disposition
             case reason
             case proposedBy = "proposed_by"
+            case state
+            case beneficiaryID = "beneficiary_id"
         }
     }
 
@@ -44,6 +50,8 @@ struct SuspenseStore: Sendable {
     enum Disposition: String, Sendable, Decodable {
         case credit
         case giveBack = "return"
+        /// To a bank account of somebody whose profile is closed.
+        case payOut = "payout"
     }
 
     let client: PostgresClient
@@ -52,14 +60,15 @@ struct SuspenseStore: Sendable {
     func waiting(limit: Int) async throws -> [SuspendedMoney] {
         let rows = try await self.client.query(
             """
-            SELECT t.id, t.type, t.recipient_id, t.amount, t.created_at, r.id, r.disposition, r.reason, r.proposed_by
+            SELECT t.id, t.type, t.recipient_id, t.amount, t.created_at, r.id, r.disposition, r.reason,
+                r.proposed_by, r.state, r.beneficiary_id
             FROM transfers t
-            LEFT JOIN suspense_releases r ON r.transfer_id = t.id AND r.state = 'proposed'
+            LEFT JOIN suspense_releases r ON r.transfer_id = t.id AND r.state IN ('proposed', 'approved')
             WHERE t.route_reason = 'suspense' AND t.state = 'completed' ORDER BY t.id LIMIT \(Int64(limit))
             """
         )
         return try rows.map { row in
-            let (id, type, user, amount, since, release, disposition, reason, proposer) = try row.decode(
+            let (id, type, user, amount, since, release, disposition, reason, proposer, state, bank) = try row.decode(
                 UUID.self,
                 String.self,
                 UUID?.self,
@@ -68,7 +77,9 @@ struct SuspenseStore: Sendable {
                 UUID?.self,
                 String?.self,
                 String?.self,
-                String?.self
+                String?.self,
+                String?.self,
+                UUID?.self
             )
             return SuspendedMoney(
                 id: id,
@@ -81,7 +92,9 @@ struct SuspenseStore: Sendable {
                         id: $0,
                         disposition: disposition ?? "",
                         reason: reason ?? "",
-                        proposedBy: proposer ?? ""
+                        proposedBy: proposer ?? "",
+                        state: state ?? "",
+                        beneficiaryID: bank
                     )
                 }
             )
@@ -98,6 +111,7 @@ struct SuspenseStore: Sendable {
         var disposition: String?
         var reason: String?
         var amount: Int64?
+        var beneficiaryID: String?
 
         private enum CodingKeys: String, CodingKey {
             case release
@@ -106,6 +120,7 @@ struct SuspenseStore: Sendable {
             case disposition
             case reason
             case amount
+            case beneficiaryID = "beneficiary_id"
         }
     }
 
@@ -114,13 +129,15 @@ struct SuspenseStore: Sendable {
         _ release: UUID,
         of money: UUID,
         _ disposition: Disposition,
+        to beneficiary: UUID? = nil,
         by order: OperatorOrder,
         in transaction: EventTransaction
     ) async throws -> String {
         let rows = try await transaction.query(
             """
             SELECT result, amount
-            FROM propose_release(\(release), \(money), \(disposition.rawValue), \(order.reason), \(order.name))
+            FROM propose_release(\(release), \(money), \(disposition.rawValue), \(order.reason), \(order.name),
+                p_beneficiary => \(beneficiary))
             """
         )
         guard let (word, amount) = try rows.first?.decode(String.self, Int64?.self) else { throw LedgerContradiction() }
@@ -129,7 +146,8 @@ struct SuspenseStore: Sendable {
                 release: release.lowercased,
                 disposition: disposition.rawValue,
                 reason: order.reason,
-                amount: amount
+                amount: amount,
+                beneficiaryID: beneficiary?.lowercased
             )
             try await transaction.record("suspense.proposed", on: money.lowercased, after: after, by: order)
         }

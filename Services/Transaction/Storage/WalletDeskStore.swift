@@ -19,12 +19,12 @@ struct WalletDeskStore: Sendable {
         case missing
     }
 
-    /// Blocked wallets, as JSON, and how much was ever taken back of what their owners had spent.
+    /// Blocked wallets, as JSON, and how much they still owe of what was taken back after their owners had spent it.
     func blocked(limit: Int) async throws -> String {
         try await self.client.query(
             """
             SELECT coalesce(json_agg(json_build_object('user_id', w.owner_id, 'posted', w.posted, 'held', w.held,
-                'below_zero', w.posted - w.held < 0, 'owed', owed_by(w.account_id)) ORDER BY w.account_id), '[]')::text
+                'below_zero', w.posted - w.held < 0, 'owed', w.owed) ORDER BY w.account_id), '[]')::text
             FROM (SELECT a.owner_id, b.* FROM balances b JOIN ledger_accounts a ON a.id = b.account_id
                 WHERE b.debits_blocked AND a.kind = 'wallet' ORDER BY b.account_id LIMIT \(Int64(limit))) w
             """

@@ -33,22 +33,22 @@ struct Restored {
 
     /// Looks at an account.
     @discardableResult
-    func looks(at account: String) async throws -> JobOutcome {
+    func looks(at account: String, by clock: (any TimeSource)? = nil) async throws -> JobOutcome {
         let recover = RecoverAccount(
             database: self.world.work,
             recoveries: self.store,
             books: ReconciliationStore(client: self.world.work.client, poolAccount: "pool"),
+            bills: BillStore(client: self.world.work.client, billing: .nobody),
             transfers: SubmissionStore(),
             provider: self.provider,
-            clock: self.world.clock
+            questions: self.provider,
+            clock: clock ?? self.world.clock
         )
         return try await recover(self.job(account))
     }
 
-    /// Runs the jobs of transfers.
-    @discardableResult
-    func submits(_ ids: [UUID]) async throws -> [JobOutcome] {
-        let submit = SubmitTransfers(
+    var submit: SubmitTransfers {
+        SubmitTransfers(
             database: self.world.work,
             store: SubmissionStore(),
             provider: self.provider,
@@ -56,10 +56,21 @@ struct Restored {
             logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() },
             repeats: AnchorRepeats(time: self.world.clock)
         )
+    }
+
+    /// The sources of the read model say that they are there.
+    func beats() async throws {
         try await self.world.database.psql(
             "SELECT beat(s, transfa_now()) FROM unnest(ARRAY['auth', 'customer', 'subscription']) s"
         )
-        return await submit(ids.map { self.job($0.lowercased) })
+    }
+
+    /// Runs the jobs of transfers.
+    @discardableResult
+    func submits(_ ids: [UUID]) async throws -> [JobOutcome] {
+        try await self.beats()
+        let submit = self.submit
+        return try await submit(ids.map { self.job($0.lowercased) })
     }
 
     /// The provider's message that a transfer is completed.
@@ -71,8 +82,14 @@ struct Restored {
             providerEventID: "1-anc_evt"
         )
         let payload = String(decoding: try JSONEncoder().encode(fact), as: UTF8.self)
-        let apply = ApplyTransferFacts(database: self.world.work, store: SubmissionStore())
-        return await apply([self.job(reference, payload)])
+        let apply = ApplyTransferFacts(
+            database: self.world.work,
+            store: SubmissionStore(),
+            provider: self.provider,
+            repeats: AnchorRepeats(time: self.world.clock),
+            clock: self.world.clock
+        )
+        return try await apply([self.job(reference, payload)])
     }
 
     private var newest: UUID {

@@ -10,9 +10,11 @@ struct RestoredProvider: ProviderBooks, TransferProvider {
     private struct State {
         var transfers: [TransferSnapshot] = []
         var payments: [String: [TheirBooks.Payment]] = [:]
+        var bills: [String: [TheirBooks.Bill]] = [:]
         var balances: [String: Int64] = [:]
         var orders: [String] = []
         var tooLong: Set<String> = []
+        var unlisted: Set<String> = []
     }
 
     private let state = Locked<State>(State())
@@ -25,6 +27,16 @@ struct RestoredProvider: ProviderBooks, TransferProvider {
         self.state.withLock { state in
             state.payments[account, default: []].append(.init(id: id, amount: amount, paidAt: moment))
             state.balances[account, default: 0] += amount
+        }
+    }
+
+    /// It takes something for its service.
+    func bills(_ account: String, _ kind: String, _ amount: Int64, for reference: String? = nil, at moment: Date) {
+        self.state.withLock { state in
+            let id = "\(account)\(state.bills[account]?.count ?? 0)-anc_txn"
+            let bill = TheirBooks.Bill(id: id, kind: kind, amount: amount, reference: reference, billedAt: moment)
+            state.bills[account, default: []].append(bill)
+            state.balances[account, default: 0] -= amount
         }
     }
 
@@ -73,6 +85,23 @@ struct RestoredProvider: ProviderBooks, TransferProvider {
         }
     }
 
+    /// It takes back a transfer that was completed.
+    func takesBack(_ reference: String) {
+        self.state.withLock { state in
+            for index in state.transfers.indices where state.transfers[index].reference == reference {
+                let transfer = state.transfers[index]
+                state.transfers[index].status = .reversed
+                if let source = transfer.sourceAccountID { state.balances[source, default: 0] += transfer.amount.kobo }
+                if let destination = transfer.destinationAccountID {
+                    state.balances[destination, default: 0] -= transfer.amount.kobo
+                }
+            }
+        }
+    }
+
+    /// It leaves a transfer out of its lists, and has it when it is asked for it.
+    func leavesOut(_ reference: String) { self.state.withLock { _ = $0.unlisted.insert(reference) } }
+
     // MARK: What the service asks
 
     var isAvailable: Bool { true }
@@ -80,14 +109,25 @@ struct RestoredProvider: ProviderBooks, TransferProvider {
     func read(_ account: String, since: Date) async throws -> TheirBooks {
         try self.state.withLock { state in
             guard !state.tooLong.contains(account) else { throw TooManyRows() }
-            let paid = state.transfers.filter { $0.sourceAccountID == account }
-            let received = state.transfers.filter { $0.destinationAccountID == account }
+            let listed = state.transfers.filter { transfer in
+                transfer.createdAt.map { $0 >= since } ?? true && !state.unlisted.contains(transfer.reference)
+            }
+            let paid = listed.filter { $0.sourceAccountID == account }
+            let received = listed.filter { $0.destinationAccountID == account }
             return TheirBooks(
                 transfers: paid.map { .init($0, isOutgoing: true) } + received.map { .init($0, isOutgoing: false) },
                 payments: state.payments[account] ?? [],
                 ledger: state.balances[account] ?? 0,
-                pending: 0
+                pending: 0,
+                bills: (state.bills[account] ?? []).filter { ($0.billedAt ?? since) >= since }
             )
+        }
+    }
+
+    func bills(of account: String, since: Date) async throws -> [TheirBooks.Bill] {
+        try self.state.withLock { state in
+            guard !state.tooLong.contains(account) else { throw TooManyRows() }
+            return (state.bills[account] ?? []).filter { ($0.billedAt ?? since) >= since }
         }
     }
 
