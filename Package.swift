@@ -160,7 +160,7 @@ let layers: [Target] = [
         "ServiceKit",
         [
             "OutgoingHTTP", "ImageFiles", "ObjectStorage", contracts, "Primitives", "Postgres", "AMQP", "Redis",
-            "EventLoops", "Messaging", "Sealing", hummingbird, "Cryptography", lifecycle, unixSignals,
+            "EventLoops", "Messaging", "Sealing", hummingbird, hummingbirdCore, "Cryptography", lifecycle, unixSignals,
             logging, httpTypes, nioCore, collections,
         ]
     ),
@@ -246,6 +246,14 @@ let tests: [Target] = [
     serviceTest("Account", ["AnchorClient"]),
     serviceTest("Transaction", ["AnchorClient", "Documents", "EventLoops", "ObjectStorage", httpTypes]),
     serviceTest("Subscription"),
+    // Every way that money goes, with the services that follow it.
+    test(
+        "Path",
+        [
+            "TransactionService", "AnalyticsService", "CustomerService", "NotificationService", "ServiceKit", "Sealing",
+            "AnchorClient", "Documents", "EventLoops",
+        ] + migrated
+    ),
     serviceTest(
         "Notification",
         [
