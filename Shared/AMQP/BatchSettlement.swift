@@ -25,6 +25,12 @@ public struct BatchSettlement: Sendable, Equatable {
     /// Nothing is done with: deliver the whole batch again, in order, after a pause.
     public static let giveBack = BatchSettlement(acknowledged: 0)
 
+    /// The last delivery of a batch of `count` that is acknowledged: done with, and not refused before; nil when none is.
+    func lastAcknowledged(of count: Int) -> Int? {
+        let refused = Set(self.rejected).union(self.requeued)
+        return (0..<max(0, min(self.acknowledged, count))).last { !refused.contains($0) }
+    }
+
     /// Whether every delivery of a batch of `count` is named.
     func covers(_ count: Int) -> Bool {
         guard self.acknowledged < count else { return true }

@@ -124,7 +124,10 @@ struct BatchProcessor: Sendable {
             let remembered = try days ?? RememberedDays.times(found[2])
             var parkedSubjects = Set(try found[0].map { try $0.decode(String.self) })
             var records: [Record] = []
-            for event in try Self.unknown(events, found[1]) {
+            let unknown = try Self.unknown(events, found[1])
+            let heard = unknown.filter { !parkedSubjects.contains($0.attributes.subject) }
+            if heard.count > 1 { try await self.handlers.prepare?(EventBatch(heard), own) }
+            for event in unknown {
                 let transaction = EventTransaction(pipeline, cause: event.cause, tools: self.database.tools)
                 let subject = event.attributes.subject
                 if parkedSubjects.contains(subject) {
@@ -204,9 +207,7 @@ struct BatchProcessor: Sendable {
 
     /// Why an event must not be handled; nil when it may.
     func problem(with event: IncomingEvent, _ remembered: Range<Int64>) -> EventProblem? {
-        guard event.isMade(within: remembered) else { return .beyondDedupeWindow }
-        guard let entry = self.handlers.entries[event.attributes.type] else { return nil }
-        return event.attributes.majorVersion == entry.majorVersion ? nil : .unknownVersion
+        event.isMade(within: remembered) ? self.handlers.problem(with: event) : .beyondDedupeWindow
     }
 
     // MARK: What is there

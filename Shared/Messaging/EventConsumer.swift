@@ -2,14 +2,15 @@ import AMQP
 import Contracts
 import Foundation
 import Logging
+import Metrics
 import Postgres
 import Primitives
 
 /// Consumes one queue of a service.
 ///
-/// Bytes that are no event are rejected and go to the dead-letter queue. An event whose delivery has come back twice is
-/// run alone, so that one that ends the process is found; after three such runs it is parked unrun. An event that the
-/// memory knows is acknowledged without a transaction.
+/// Bytes that are no event, and events that are not their publisher's, are rejected and go to the dead-letter queue. An
+/// event whose delivery has come back twice is run alone, so that one that ends the process is found; after three such
+/// runs it is parked unrun. An event that the memory knows is acknowledged without a transaction.
 struct EventConsumer: Sendable {
     let consumer: AMQPConsumer
     let processor: BatchProcessor
@@ -50,7 +51,12 @@ struct EventConsumer: Sendable {
         var arrivals: [Arrival] = []
         for (index, delivery) in deliveries.enumerated() {
             guard let event = IncomingEvent(body: Data(delivery.body)) else {
-                self.logger.error("not an event, rejected", metadata: ["routing_key": "\(delivery.routingKey)"])
+                self.refuse(delivery, nil, "not an event, rejected")
+                rejected.append(index)
+                continue
+            }
+            guard Self.isGenuine(event, delivery) else {
+                self.refuse(delivery, event, "not an event of its publisher, rejected")
                 rejected.append(index)
                 continue
             }
@@ -67,6 +73,29 @@ struct EventConsumer: Sendable {
             // Only a stop gets here: whatever was committed is in the inbox, the rest is delivered again.
             return .giveBack
         }
+    }
+
+    /// Whether key, kind and source agree: the broker lets a service write the keys of its own kinds alone.
+    ///
+    /// What is not genuine must not be parked: a stranger could hold up anybody's subject, or use up the id of an event.
+    private static func isGenuine(_ event: IncomingEvent, _ delivery: AMQPDelivery) -> Bool {
+        // Into a queue itself, past every exchange, writes an administrator of the broker alone.
+        let isRouted =
+            delivery.exchange.isEmpty
+            || delivery.exchange == Topology.exchange
+                && Topology.isKey(delivery.routingKey, of: event.attributes.type)
+        // A queue that lets messages die may send them on under any key.
+        return isRouted && delivery.headers["x-death"] == nil && event.isOfItsPublisher
+    }
+
+    /// Says and counts that a delivery is rejected; a kind that nobody knows is not a label.
+    private func refuse(_ delivery: AMQPDelivery, _ event: IncomingEvent?, _ message: Logger.Message) {
+        self.logger.error(message, metadata: ["routing_key": "\(delivery.routingKey)"])
+        let type = event.flatMap { EventCatalogue.definition(of: $0.attributes.type)?.type.rawValue }
+        Metrics.Counter(
+            label: "messaging_client_consumed_messages",
+            dimensions: [("event_type", type ?? "unknown"), ("outcome", "refused")]
+        ).increment()
     }
 
     /// Handles what the memory does not know, and notes it.

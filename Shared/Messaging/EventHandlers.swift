@@ -14,6 +14,7 @@ public struct EventHandlers: Sendable {
     }
 
     package private(set) var entries: [EventType: Entry] = [:]
+    private(set) var prepare: (@Sendable (EventBatch, EventTransaction) async throws -> Void)?
 
     /// Starts without handlers.
     public init() {}
@@ -29,6 +30,14 @@ public struct EventHandlers: Sendable {
                 try await handle(try Self.event(attributes, body), transaction)
             }
         )
+    }
+
+    /// Registers what is done before the first event of a batch is handled, in the same transaction.
+    ///
+    /// Handlers that each lock rows in order lock them in none, one after the other: here all are locked first.
+    public mutating func before(_ prepare: @escaping @Sendable (EventBatch, EventTransaction) async throws -> Void) {
+        precondition(self.prepare == nil, "batches are prepared twice")
+        self.prepare = prepare
     }
 
     mutating func register(_ type: EventType, _ entry: Entry) {
@@ -65,6 +74,13 @@ public struct EventHandlers: Sendable {
         self.on(type, handle)
     }
 
+    /// Why an event is not given to the handler of its kind; nil when it is, and when there is none.
+    func problem(with event: IncomingEvent) -> EventProblem? {
+        guard let entry = self.entries[event.attributes.type] else { return nil }
+        guard event.isOfItsPublisher else { return .wrongSource }
+        return event.attributes.majorVersion == entry.majorVersion ? nil : .unknownVersion
+    }
+
     /// The kinds that have a handler.
     public var types: Set<EventType> { Set(self.entries.keys) }
 }
@@ -75,6 +91,8 @@ public enum EventProblem: String, Error, Sendable {
     case undecodableData = "undecodable_data"
     /// A major version this service does not know.
     case unknownVersion = "unknown_version"
+    /// Its source is not the service that publishes its kind.
+    case wrongSource = "wrong_source"
     /// Older than the inbox remembers: it may have been handled already.
     case beyondDedupeWindow = "beyond_dedupe_window"
     /// Handling it ended the process again and again.

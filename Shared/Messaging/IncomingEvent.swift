@@ -35,6 +35,11 @@ struct IncomingEvent: Sendable {
         self.attributes.id.version7Milliseconds.map(times.contains) ?? false
     }
 
+    /// Whether it says that it is of the one service that publishes its kind.
+    var isOfItsPublisher: Bool {
+        EventCatalogue.isPublisher(self.attributes.source, of: self.attributes.type)
+    }
+
     /// Text in Postgres has no NUL, and an index entry has a limit.
     private static func isStorable(_ text: String) -> Bool {
         text.utf8.count <= 512 && !text.utf8.contains(0)

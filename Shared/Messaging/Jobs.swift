@@ -55,6 +55,14 @@ public struct Job: Sendable {
         self.owner = owner
     }
 
+    /// How long ago the job was asked for, which its id says.
+    ///
+    /// Patience goes by it where runs may end without having asked anybody anything.
+    public func age(at moment: Date) -> Duration {
+        guard let asked = self.id.version7Milliseconds else { return .zero }
+        return .milliseconds(moment.millisecondsSince1970 - asked)
+    }
+
     /// Reads the payload.
     public func payload<Value: Decodable>(as type: Value.Type) throws -> Value {
         try JSONDecoder().decode(type, from: Data(self.payload.utf8))
@@ -104,7 +112,10 @@ public protocol JobError: Error {
 /// How jobs of one kind are run.
 public struct JobDefinition: Sendable {
     /// Runs a batch; the answers are in the order of the jobs.
-    public typealias Run = @Sendable ([Job]) async -> [JobOutcome]
+    ///
+    /// When it throws, each of the jobs runs by itself, so that one cannot spoil the others: what it has done by then must
+    /// bear to be repeated.
+    public typealias Run = @Sendable ([Job]) async throws -> [JobOutcome]
 
     let kind: JobKind
     let batch: Int
@@ -112,7 +123,8 @@ public struct JobDefinition: Sendable {
     let lease: Duration
     let firstPause: Duration
     let maximumPause: Duration
-    package let run: Run
+    /// Answers for each job, whatever is thrown.
+    package let run: @Sendable ([Job]) async -> [JobOutcome]
 
     /// Jobs that are run in batches.
     ///
@@ -133,7 +145,7 @@ public struct JobDefinition: Sendable {
         self.lease = lease
         self.firstPause = firstPause
         self.maximumPause = maximumPause
-        self.run = run
+        self.run = { await JobIsolation.run($0, within: lease, run) }
     }
 
     /// Jobs that are run one by one.
@@ -159,10 +171,8 @@ public struct JobDefinition: Sendable {
             for job in jobs {
                 do {
                     outcomes.append(try await run(job))
-                } catch let error as any JobError {
-                    outcomes.append(error.jobOutcome ?? .again(reason: BatchProcessor.code(of: error), after: nil))
                 } catch {
-                    outcomes.append(.again(reason: BatchProcessor.code(of: error), after: nil))
+                    outcomes.append(.repeated(because: error))
                 }
             }
             return outcomes

@@ -42,6 +42,7 @@ public struct MessagingRuntime: Service {
 
     private let service: ServiceName
     private let broker: AMQPConfiguration
+    private let topology: AMQPConfiguration
     private let plan: Plan
     private let retention: MessagingRetention
     private let management: (any BrokerManagement)?
@@ -60,7 +61,8 @@ public struct MessagingRuntime: Service {
     ///   - service: Whose outbox and queues.
     ///   - requests: The pool of the handler role.
     ///   - work: The pool of the worker role.
-    ///   - broker: Where RabbitMQ is.
+    ///   - broker: Where RabbitMQ is, as the service's user.
+    ///   - topology: The same, as the user that declares; nil when that is the service's.
     ///   - management: Sets policies; nil leaves them alone.
     ///   - clock: The service's clock.
     ///   - ids: Makes UUIDv7s.
@@ -75,6 +77,7 @@ public struct MessagingRuntime: Service {
         requests: PostgresClient,
         work: PostgresClient,
         broker: AMQPConfiguration,
+        topology: AMQPConfiguration? = nil,
         management: (any BrokerManagement)?,
         clock: any TimeSource,
         ids: any IdentifierSource,
@@ -91,6 +94,7 @@ public struct MessagingRuntime: Service {
         self.work = EventDatabase(client: work, tools: tools, committed: self.committed)
         self.service = service
         self.broker = broker
+        self.topology = topology ?? broker
         self.management = management
         self.recall = memory.map { EventRecall(memory: $0, epoch: epoch ?? DatabaseEpoch(work)) }
         self.retention = retention
@@ -120,7 +124,7 @@ public struct MessagingRuntime: Service {
             logger: self.logger
         )
         let guardian = TopologyGuardian(
-            configuration: self.broker,
+            configuration: self.topology,
             database: self.work,
             management: self.management,
             logger: self.logger

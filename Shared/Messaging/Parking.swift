@@ -125,9 +125,7 @@ struct Parking: Sendable {
             let (id, body) = try row.decode(UUID.self, String.self)
             trial.withLock { $0 = Trial(event: id, since: .now, moment: own.now) }
             guard let event = IncomingEvent(body: Data(body.utf8)) else { throw EventProblem.undecodableData }
-            if let entry = self.handlers.entries[event.attributes.type] {
-                guard event.attributes.majorVersion == entry.majorVersion else { throw EventProblem.unknownVersion }
-            }
+            if let problem = self.handlers.problem(with: event) { throw problem }
             let record = try await self.processor.handle(event, own.caused(by: event.cause))
             try await own.stage("DELETE FROM parked_events WHERE id = \(id)")
             try await own.stage("UPDATE inbox SET outcome = 'handled' WHERE day = uuid_v7_day(\(id)) AND id = \(id)")

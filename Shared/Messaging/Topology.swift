@@ -38,6 +38,14 @@ public enum Topology {
         return (partition < 10 ? "0" : "") + "\(partition)." + type.rawValue
     }
 
+    /// Whether a message that was published with a key may hold an event of a kind.
+    ///
+    /// The broker lets a service write the keys of its own kinds alone, so what a key does not say must not be believed.
+    public static func isKey(_ routingKey: String, of type: EventType) -> Bool {
+        guard let dot = routingKey.firstIndex(of: ".") else { return false }
+        return routingKey[dot...].dropFirst() == type.rawValue
+    }
+
     /// The queues of one service.
     ///
     /// Their `count` divides 16. Queue k takes the partitions p with p mod count = k; a single queue is bound once per

@@ -89,6 +89,41 @@ struct ConsumerTests {
         }
     }
 
+    @Test("one that is refused at the end of its batch takes no other along: the channel lives on")
+    func refusedLast() async throws {
+        try await Broker.shared().withVirtualHost { host in
+            try await host.admin { admin in
+                try await admin.declareExchange("dead", kind: .fanout)
+                try await admin.declareQueue("dead-letters")
+                try await admin.bind(queue: "dead-letters", exchange: "dead", routingKey: "")
+                try await admin.declareQueue("q", arguments: ["x-dead-letter-exchange": .string("dead")])
+            }
+            try await host.fill("q", ["0", "1", "2", "bad", "4", "5"])
+            let inbox = Inbox()
+            let record = LogRecord()
+            let consumer = AMQPConsumer(
+                configuration: try host.configuration(),
+                queue: "q",
+                maxBatch: 1,
+                logger: record.logger
+            )
+            try await consumer.run { deliveries in
+                // A channel that the broker has closed would have given back what comes after.
+                await host.expectReady(0, in: "q")
+                inbox.add(deliveries)
+                if inbox.deliveries.count >= 6 { consumer.stop() }
+                return BatchSettlement(
+                    acknowledged: deliveries.count,
+                    rejected: deliveries.indices.filter { deliveries[$0].text == "bad" }
+                )
+            }
+            #expect(inbox.texts == ["0", "1", "2", "bad", "4", "5"])
+            #expect(try await host.drain("dead-letters", distinct: 1) == ["bad"])
+            await host.expectReady(0, in: "q")
+            #expect(record.messages.withLock { $0 } == ["consuming"])
+        }
+    }
+
     @Test("what is given back comes again in order, counted")
     func giveBack() async throws {
         try await Broker.shared().withVirtualHost { host in

@@ -74,6 +74,11 @@ struct ValueTests {
         #expect(!BatchSettlement.giveBack.covers(1))
         #expect(!BatchSettlement(acknowledged: 1, rejected: [1]).covers(3))
         #expect(BatchSettlement(acknowledged: 1, rejected: [1], requeued: [2]).covers(3))
+        #expect(BatchSettlement.acknowledgeAll.lastAcknowledged(of: 3) == 2)
+        #expect(BatchSettlement.giveBack.lastAcknowledged(of: 3) == nil)
+        #expect(BatchSettlement(acknowledged: 3, rejected: [2]).lastAcknowledged(of: 3) == 1)
+        #expect(BatchSettlement(acknowledged: 3, rejected: [2], requeued: [1]).lastAcknowledged(of: 3) == 0)
+        #expect(BatchSettlement(acknowledged: 1, rejected: [0]).lastAcknowledged(of: 1) == nil)
     }
 
     @Test("messages that the protocol cannot carry are found before they are sent")

@@ -26,6 +26,27 @@ struct BatchTests {
         }
     }
 
+    @Test("what a batch needs is prepared once, before its first event, without what waits behind a parked one")
+    func prepared() async throws {
+        try await Kit.with { kit in
+            let till = Till(refusing: [1])
+            let (parked, user) = (UUID(), UUID())
+            let prepared = Locked<[String]>([])
+            var handlers = till.handlers { amount in prepared.withLock { $0.append("handled \(amount)") } }
+            handlers.before { batch, transaction in
+                let amounts = batch.all(WalletCredited.self).map(\.data.amount)
+                prepared.withLock { $0.append("before \(amounts)") }
+                try await transaction.stage("INSERT INTO effects (user_id, amount) VALUES (\(user), 100)")
+            }
+            try await kit.processor(handlers).process([incoming(parked, 1)])
+            prepared.withLock { $0 = [] }
+            let batch = [try incoming(user, 2), try incoming(parked, 3), try incoming(user, 4)]
+            for _ in 0..<2 { try await kit.processor(handlers).process(batch) }
+            #expect(prepared.withLock { $0 } == ["before [2, 4]", "handled 2", "handled 4"])
+            #expect(try await kit.effects(of: user) == [100, 2, 4])
+        }
+    }
+
     @Test("an event from before or after the days that the inbox remembers is parked, with what follows it")
     func beyondWindow() async throws {
         try await Kit.with { kit in

@@ -81,6 +81,73 @@ struct JobTests {
         }
     }
 
+    @Test("one impossible job of a batch stops no other, and waits for its kind's own pause")
+    func isolation() async throws {
+        try await Kit.with { kit in
+            let sizes = Locked<[Int]>([])
+            let pause = Duration.seconds(600)
+            let definition = JobDefinition("mail", batch: 10, concurrency: 1, firstPause: pause, maximumPause: pause) {
+                jobs in
+                sizes.withLock { $0.append(jobs.count) }
+                try await kit.events.transaction(cause: Cause()) { transaction in
+                    for job in jobs {
+                        try await transaction.stage("INSERT INTO effects (amount) VALUES (1)")
+                        if job.key == "bad" { throw HandlerFailure() }
+                    }
+                }
+                return jobs.map { _ in .done }
+            }
+            try await Self.enqueue(kit, "a", "bad", "b", "c")
+            try await Self.running(kit.runner(definition)) {
+                try await Self.awaitState("done", 3, kit)
+                // What comes later is run without it.
+                try await Self.enqueue(kit, "d")
+                try await Self.awaitState("done", 4, kit)
+            }
+            #expect(sizes.withLock { $0 } == [4, 1, 1, 1, 1, 1])
+            #expect(try await kit.number("SELECT count(*) FROM effects") == 4)
+            #expect(
+                try await kit.text("SELECT state || ' ' || attempts || ' ' || last_error FROM jobs WHERE key = 'bad'")
+                    == "queued 1 HandlerFailure"
+            )
+        }
+    }
+
+    @Test("what all jobs of a batch meet is no reason to run them one by one, nor is a lease that is nearly over")
+    func noIsolation() async throws {
+        let jobs = ["a", "b"].map { key in
+            Job(
+                id: UUID(),
+                key: key,
+                subject: nil,
+                payload: "{}",
+                attempt: 1,
+                cause: Cause(),
+                leaseUntil: .distantFuture,
+                owner: UUID()
+            )
+        }
+        let runs = Locked(0)
+        let passing = await JobIsolation.run(jobs, within: .seconds(60)) { _ in
+            runs.withLock { $0 += 1 }
+            throw CancellationError()
+        }
+        #expect(runs.withLock { $0 } == 1)
+        for outcome in passing {
+            guard case .again("CancellationError", let pause?) = outcome else {
+                Issue.record("\(outcome)")
+                continue
+            }
+            #expect(pause <= .milliseconds(200))
+        }
+        let late = await JobIsolation.run(jobs, within: .zero) { _ in
+            runs.withLock { $0 += 1 }
+            throw HandlerFailure()
+        }
+        #expect(runs.withLock { $0 } == 2)
+        #expect(late == Array(repeating: .again(reason: "not_reached", after: .zero), count: 2))
+    }
+
     @Test("an expired lease passes on, within one process too, and what the first one says then does not count")
     func leaseExpiry() async throws {
         try await Kit.with { kit in

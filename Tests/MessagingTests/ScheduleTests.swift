@@ -1,3 +1,4 @@
+import Contracts
 import EventLoops
 import Foundation
 import Postgres
@@ -121,6 +122,31 @@ struct ScheduleTests {
             try await kit.events.transaction(cause: Cause()) { try await schedule.run($0) }
             #expect(try await kit.number("SELECT count(*) FROM jobs") == 60_001)
             #expect(try await kit.number("SELECT count(*) FROM idempotency_keys") == 60_001)
+        }
+    }
+
+    @Test("a heartbeat says until when all is published, which an event that waits in the outbox is not")
+    func heartbeat() async throws {
+        try await Kit.with { kit in
+            let schedule = Schedule.heartbeat(of: .auth) { AuthHeartbeat(at: $0) }
+            let told: SQL =
+                "SELECT data::json->>'at' FROM outbox WHERE type = 'auth.heartbeat' ORDER BY position DESC LIMIT 1"
+            try await kit.events.transaction(cause: Cause()) { try await schedule.run($0) }
+            let now = try #require(try await kit.text(told).flatMap { Timestamp.parse($0) })
+            #expect(abs(now.timeIntervalSinceNow) < 30)
+
+            let user = UUID()
+            try await kit.events.transaction(cause: Cause()) {
+                try await $0.publish(credited(user, 1), about: UserID(user))
+            }
+            try await kit.database.psql(
+                """
+                UPDATE outbox SET sent_at = now() WHERE type = 'auth.heartbeat';
+                UPDATE outbox SET time = '2026-05-15T11:00:00Z' WHERE type = 'wallet.credited'
+                """
+            )
+            try await kit.events.transaction(cause: Cause()) { try await schedule.run($0) }
+            #expect(try await kit.text(told) == "2026-05-15T11:00:00.000Z")
         }
     }
 

@@ -196,11 +196,12 @@ actor ConsumerSession {
         do throws(AMQPError) {
             for index in settlement.rejected { try link.refuse(deliveries[index].tag, requeue: false) }
             for index in settlement.requeued { try link.refuse(deliveries[index].tag, requeue: true) }
-            let count = min(settlement.acknowledged, deliveries.count)
-            if count > 0 {
-                try link.acknowledge(upTo: deliveries[count - 1].tag)
-                if let offset = deliveries[count - 1].streamOffset { self.resumeOffset = offset + 1 }
+            // A tag that was refused is none any more: naming it would cost the channel, and all that is unsettled on it.
+            if let last = settlement.lastAcknowledged(of: deliveries.count) {
+                try link.acknowledge(upTo: deliveries[last].tag)
             }
+            let count = min(settlement.acknowledged, deliveries.count)
+            if count > 0, let offset = deliveries[count - 1].streamOffset { self.resumeOffset = offset + 1 }
             if !settlement.covers(deliveries.count) { try self.giveBack(link) }
         } catch {
             self.failed(error)

@@ -82,8 +82,8 @@ struct DryRun: Sendable {
         guard !parkedSubjects.contains(event.attributes.subject) else {
             return ReplayedEvent(event, .refused, "subject_parked")
         }
-        guard event.attributes.majorVersion == entry.majorVersion else {
-            return ReplayedEvent(event, .refused, EventProblem.unknownVersion.rawValue)
+        if let problem = self.handlers.problem(with: event) {
+            return ReplayedEvent(event, .refused, problem.rawValue)
         }
         let transaction = EventTransaction(pipeline, cause: event.cause, tools: self.database.tools)
         try await transaction.stage("SELECT set_config('transfa.recorder', \(event.attributes.id.lowercased), true)")

@@ -19,18 +19,19 @@ func credited(_ user: UUID, _ amount: Int64) -> WalletCredited {
     )
 }
 
-/// The bytes of an event as account would publish it.
+/// The bytes of an event as account would publish it, or as another source says that it does.
 func envelope(
     _ user: UUID,
     _ amount: Int64,
     id: UUID = ids.next(),
     version: Int = 1,
     subject: String? = nil,
-    trace: String? = nil
+    trace: String? = nil,
+    source: String = "account"
 ) throws -> Data {
     let attributes = EventAttributes(
         id: id,
-        source: "account",
+        source: source,
         type: WalletCredited.type,
         majorVersion: version,
         subject: subject ?? user.lowercased,
