@@ -63,9 +63,16 @@ struct AuthParts {
             database: messaging.work,
             vault: self.vault,
             signer: self.configuration.signer,
-            eraseUser: eraseUser
+            eraseUser: EraseByOperators(users: self.users, eraseUser: eraseUser),
+            releaseIdentity: ReleaseIdentity(users: self.users, closeProfile: self.closeProfile)
         )
-        return ServiceParts(router: router, messaging: messaging) { operations.add(to: $0) }
+        let keys = GuardedRoutes(self.configuration.dataKeyTokens) { operations.addKeys(to: $0) }
+        return ServiceParts(
+            router: router,
+            messaging: messaging,
+            guardedRoutes: keys,
+            internalRoutes: { operations.add(to: $0) }
+        )
     }
 
     private var closeProfile: CloseProfile {
@@ -81,6 +88,7 @@ struct AuthParts {
                 closeProfile: self.closeProfile
             ),
             memory: self.host.messageMemory(),
+            metrics: WebhookMetrics(self.host.metrics),
             clock: self.host.clock
         )
     }
@@ -96,8 +104,8 @@ struct AuthParts {
         )
         OnboardingController(
             once: once,
-            onboard: Onboard(users: self.users, vault: self.vault),
-            provideDetails: ProvideDetails(users: self.users, vault: self.vault),
+            onboard: Onboard(users: self.users, vault: self.vault, index: self.configuration.index),
+            provideDetails: ProvideDetails(users: self.users, vault: self.vault, index: self.configuration.index),
             users: self.users,
             clock: self.host.clock
         ).add(to: group)

@@ -10,11 +10,15 @@ struct AuthConfiguration: Sendable {
     let pepper: DataKey?
     /// Key the hashes of requests, the one in use first.
     let fingerprints: [BlindIndex]
+    /// By which the accounts of one person are found.
+    let index: BlindIndex
 
     /// Of the webhook that Clerk sends, several while one is being replaced.
     let webhookSecrets: [SvixSecret]
     /// How long a closed profile is kept.
     let profileRetention: Duration
+    /// Open data keys, and nothing else does.
+    let dataKeyTokens: SecretList
 
     static let webhookSecretSetting = SettingKey(
         "CLERK_WEBHOOK_SECRET",
@@ -40,6 +44,12 @@ struct AuthConfiguration: Sendable {
         secret: true,
         "P-256 private keys of approval tokens, base64 of 32 bytes or PEM, separated by commas; the first one signs"
     )
+    static let indexKeySetting = SettingKey(
+        "BLIND_INDEX_KEY",
+        .text,
+        secret: true,
+        "base64 of 32 bytes by which the accounts of one person are found; must stay the same"
+    )
     static let pepperSetting = SettingKey(
         "PIN_PEPPER",
         .text,
@@ -49,8 +59,8 @@ struct AuthConfiguration: Sendable {
 
     /// All settings of auth's own.
     static let keys = [
-        Self.masterKeysSetting, Self.signingKeySetting, Self.pepperSetting, Self.webhookSecretSetting,
-        Self.retentionSetting,
+        Self.masterKeysSetting, Self.signingKeySetting, Self.pepperSetting, Self.indexKeySetting,
+        Self.webhookSecretSetting, Self.retentionSetting, .dataKeysToken,
     ]
 
     /// Reads them.
@@ -65,9 +75,11 @@ struct AuthConfiguration: Sendable {
         var fingerprints: [BlindIndex] = []
         for key in signingKeys { fingerprints.append(try Self.fingerprints(key)) }
         self.fingerprints = fingerprints
+        self.index = try Self.index(reader)
         self.webhookSecrets = try Self.webhookSecrets(reader)
         let days = try reader.integer(Self.retentionSetting)
         self.profileRetention = .seconds(24 * 60 * 60 * days)
+        self.dataKeyTokens = try reader.narrowSecrets(.dataKeysToken)
     }
 
     private static func webhookSecrets(_ reader: SettingsReader) throws(ConfigurationProblem) -> [SvixSecret] {
@@ -104,6 +116,14 @@ struct AuthConfiguration: Sendable {
             keys.append(key)
         }
         return keys
+    }
+
+    private static func index(_ reader: SettingsReader) throws(ConfigurationProblem) -> BlindIndex {
+        let text = try reader.text(Self.indexKeySetting)
+        guard let bytes = Data(base64Encoded: text), let index = try? BlindIndex(key: bytes) else {
+            throw SettingsReader.problem(Self.indexKeySetting, "must be base64 of 32 bytes")
+        }
+        return index
     }
 
     private static func pepper(_ reader: SettingsReader) throws(ConfigurationProblem) -> DataKey? {

@@ -13,7 +13,7 @@ struct OnboardingStatusTests {
     }
 
     private func correct(_ contact: ContactDetails = Sample.contact, in world: AuthWorld) async throws {
-        let provide = ProvideDetails(users: world.users, vault: world.vault)
+        let provide = ProvideDetails(users: world.users, vault: world.vault, index: try world.index)
         let today = LagosCalendar.day(of: world.clock.now)
         _ = try await world.asUser(world.ada) { transaction in
             let request = OnboardingDetailsRequest(contactDetails: contact)

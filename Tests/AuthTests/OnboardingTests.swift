@@ -162,7 +162,7 @@ struct OnboardingTests {
         try await withAuth { world in
             let first = try await world.onboard("user_ada", Sample.personal("ada", contact: nil))
             #expect(first.status == "awaiting_details")
-            let provide = ProvideDetails(users: world.users, vault: world.vault)
+            let provide = ProvideDetails(users: world.users, vault: world.vault, index: try world.index)
             let request = OnboardingDetailsRequest(contactDetails: Sample.contact)
             let today = LagosCalendar.day(of: world.clock.now)
             let answer = try await world.asUser(self.ada) { transaction in
@@ -194,7 +194,7 @@ struct OnboardingTests {
                 try await world.users.setVerification(self.ada, Open(.rejected), sequence: 1, in: transaction)
             }
             #expect(try await world.users.find(self.ada, on: world.requests)?.verification == .known(.approved))
-            let provide = ProvideDetails(users: world.users, vault: world.vault)
+            let provide = ProvideDetails(users: world.users, vault: world.vault, index: try world.index)
             let today = LagosCalendar.day(of: world.clock.now)
             await #expect(throws: AuthError.alreadyVerified) {
                 try await world.asUser(self.ada) { transaction in

@@ -61,6 +61,11 @@ struct SignUpTests {
             ("/contact_details/gender", .gender, { $0.contactDetails?.gender = "female" }),
             ("/contact_details/address/city", .text, { $0.contactDetails?.address.city = "  " }),
             ("/contact_details/address/line_1", .text, { $0.contactDetails?.address.line1 = "1\u{202E}Marina" }),
+            // Two characters to a person, more than forty to everybody who stores them.
+            (
+                "/contact_details/address/state", .text,
+                { $0.contactDetails?.address.state = "La" + String(repeating: "\u{323}", count: 60) }
+            ),
         ]
         for (pointer, rule, change) in cases {
             var request = Sample.personal("ada")

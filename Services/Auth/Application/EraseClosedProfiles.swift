@@ -43,8 +43,9 @@ struct EraseClosedProfiles: Sendable {
         try await self.tries.prune(before: now.addingTimeInterval(-Self.tryRetention), in: transaction)
     }
 
-    /// No money is left.
+    /// No money is left: operators may be told so, too.
     func cleared(_ user: UserID, in transaction: EventTransaction) async throws {
+        try await self.users.noteCleared(user, in: transaction)
         let closing = self.latestClosing(at: transaction.now)
         guard try await self.users.isClosed(user, before: closing, in: transaction) else { return }
         try await self.eraseUser(user, in: transaction)

@@ -7,10 +7,11 @@ import Sealing
 struct Onboard: Sendable {
     let users: UserStore
     let vault: KeyVault
+    let index: BlindIndex
 
     /// Adds the user.
     ///
-    /// - Throws: `AuthError.alreadyOnboarded`, `AuthError.usernameTaken`.
+    /// - Throws: `AuthError.alreadyOnboarded`, `usernameTaken`, `identityInUse`.
     func callAsFunction(
         _ signUp: SignUp,
         user id: UserID,
@@ -27,7 +28,12 @@ struct Onboard: Sendable {
             verification: Open(.pending),
             details: try key.seal(signUp.details, of: id)
         )
-        try await self.users.insert(user, clerkSubject: clerkSubject, in: transaction)
+        try await self.users.insert(
+            user,
+            marks: IdentityMarks(signUp.details.identity, self.index),
+            clerkSubject: clerkSubject,
+            in: transaction
+        )
         try await self.vault.store(key, for: id, in: transaction)
         try await transaction.publish(
             UserCreated(

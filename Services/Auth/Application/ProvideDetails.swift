@@ -7,11 +7,12 @@ import Sealing
 struct ProvideDetails: Sendable {
     let users: UserStore
     let vault: KeyVault
+    let index: BlindIndex
 
     /// Replaces what the request has and keeps the rest.
     ///
     /// `today` is the day in Lagos.
-    /// - Throws: `FieldProblem`; `AuthError.notOnboarded`, `alreadyVerified` or `erased`.
+    /// - Throws: `FieldProblem`; `AuthError.notOnboarded`, `alreadyVerified`, `identityInUse` or `erased`.
     func callAsFunction(
         _ request: OnboardingDetailsRequest,
         user id: UserID,
@@ -27,7 +28,13 @@ struct ProvideDetails: Sendable {
         )
         let sealed = try key.seal(details, of: id)
         guard let contact = sealed.contact else { throw AuthError.erased }
-        try await self.users.update(id, details: sealed, status: details.status, in: transaction)
+        try await self.users.update(
+            id,
+            details: sealed,
+            marks: IdentityMarks(details.identity, self.index),
+            status: details.status,
+            in: transaction
+        )
         try await transaction.publish(
             UserDetailsProvided(
                 userID: id.uuid,

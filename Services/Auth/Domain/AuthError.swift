@@ -4,6 +4,12 @@ import Foundation
 enum AuthError: Error, Hashable, Sendable {
     /// Somebody else has the username, or one that looks like it.
     case usernameTaken
+    /// Another account that goes on was opened with this BVN or registration.
+    case identityInUse(pointer: String)
+    /// There is no such user.
+    case userNotFound
+    /// An operator gives back the identity of an account that goes on: it is neither frozen nor rejected.
+    case notFrozen
     /// The user has signed up before.
     case alreadyOnboarded
     /// The user has not signed up.

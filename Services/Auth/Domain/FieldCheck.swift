@@ -26,7 +26,7 @@ struct FieldCheck {
             default: true
             }
         }
-        guard isPlain, length.contains(trimmed.count) else { throw self.fail(name, rule) }
+        guard isPlain, trimmed.hasCodePoints(length) else { throw self.fail(name, rule) }
         return trimmed
     }
 

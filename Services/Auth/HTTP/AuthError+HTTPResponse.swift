@@ -11,6 +11,14 @@ extension AuthError: APIErrorConvertible {
                 detail: "Somebody else has this username, or one that looks like it.",
                 source: .pointer("/username")
             )
+        case .identityInUse(let pointer):
+            .conflict(
+                "identity_in_use",
+                detail: "There is an account with this number. Sign in to it, or write to us if it is not yours.",
+                source: .pointer(pointer)
+            )
+        case .notFrozen:
+            .conflict("not_frozen", detail: "Freeze this account first: of one person one account moves money.")
         case .alreadyOnboarded: .conflict("already_onboarded", detail: "This user has signed up before.")
         case .notOnboarded: .notOnboarded
         case .alreadyVerified:
@@ -30,7 +38,7 @@ extension AuthError: APIErrorConvertible {
             .forbidden("reverification_required", detail: "Sign in again, then send this within ten minutes.")
         case .busy:
             .tooManyRequests(detail: "Too many PINs are being checked; this attempt was not counted.", retryAfter: 1)
-        case .deviceNotFound, .keyNotFound: .notFound
+        case .deviceNotFound, .keyNotFound, .userNotFound: .notFound
         case .tooManyDevices:
             .refused("too_many_devices", detail: "At most \(Device.limit) devices may be active.").notKept()
         case .badSignature: Self.unsigned

@@ -1,3 +1,4 @@
+import CoreMetrics
 import HTTPTypes
 import Hummingbird
 import Primitives
@@ -9,6 +10,7 @@ struct ClerkWebhookController: Sendable {
     let secrets: [SvixSecret]
     let takeMessage: TakeClerkMessage
     let memory: MessageMemory
+    let metrics: WebhookMetrics
     let clock: any TimeSource
 
     /// The most bytes of a body.
@@ -24,15 +26,23 @@ struct ClerkWebhookController: Sendable {
         let body = try await request.rawBody(context: context, limit: Self.bodyLimit).bytes
         guard let headers = Self.headers(request),
             WebhookSignature.verifySvix(headers, body: body, secrets: self.secrets, now: self.clock.now) == .valid
-        else { throw AuthError.badSignature }
+        else {
+            self.metrics.badSignature.increment(by: 1)
+            throw AuthError.badSignature
+        }
         guard StrictJSONText.isOne(body), let message = ClerkMessage(parsing: body) else {
+            self.metrics.malformed.increment(by: 1)
             throw AuthError.malformedMessage
         }
         // Of what nothing follows from nothing is stored, and so nothing remembered.
-        guard message != .other else { return APIResponse(.ok) }
-        _ = try await self.memory.once(headers.id) {
+        guard message != .other else {
+            self.metrics.accepted.increment(by: 1)
+            return APIResponse(.ok)
+        }
+        let isNew = try await self.memory.once(headers.id) {
             try await self.takeMessage(message, id: headers.id, cause: context.cause)
         }
+        (isNew ? self.metrics.accepted : self.metrics.repeated).increment(by: 1)
         return APIResponse(.ok)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Hummingbird
 import Messaging
 import Primitives
@@ -10,14 +11,20 @@ struct InternalController: Sendable {
     let database: EventDatabase
     let vault: KeyVault
     let signer: ApprovalSigner
-    let eraseUser: EraseUser
+    let eraseUser: EraseByOperators
+    let releaseIdentity: ReleaseIdentity
 
-    /// Adds the routes under `/internal`.
-    func add(to group: RouterGroup<AppRequestContext>) {
+    /// Adds what only who seals and opens may ask.
+    func addKeys(to group: RouterGroup<AppRequestContext>) {
         group.get("/keys/:user_id") { try await self.key($0, $1) }
+    }
+
+    /// Adds the other routes under `/internal`.
+    func add(to group: RouterGroup<AppRequestContext>) {
         group.get("/master-keys") { try await self.masterKeys($0, $1) }
         group.get("/jwks") { try await self.keySet($0, $1) }
         group.post("/users/:user_id/erase") { try await self.erase($0, $1) }
+        group.post("/users/:user_id/identity/release") { try await self.release($0, $1) }
     }
 
     private func key(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
@@ -43,11 +50,28 @@ struct InternalController: Sendable {
     private func erase(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = UserID(try context.uuid("user_id"))
         let order = try await OperatorOrder(request, context)
-        try await self.database.transaction(cause: context.cause) { transaction in
+        let outcome = try await self.database.transaction(cause: context.cause) { transaction in
             try await self.eraseUser(user, by: order, in: transaction)
+        }
+        switch outcome {
+        case .erased: return .noContent
+        case .proposed: return try APIResponse(.accepted, json: ProposedErasure(state: "proposed"))
+        }
+    }
+
+    private func release(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
+        let user = UserID(try context.uuid("user_id"))
+        let order = try await OperatorOrder(request, context)
+        try await self.database.transaction(cause: context.cause) { transaction in
+            try await self.releaseIdentity(user, by: order, in: transaction)
         }
         return .noContent
     }
+}
+
+/// POST /internal/users/{user_id}/erase, when one operator is not enough.
+struct ProposedErasure: Encodable {
+    let state: String
 }
 
 /// GET /internal/keys/{user_id}.

@@ -33,6 +33,7 @@ enum AuthHandlers {
         }
         // An operator has closed the profile: there it stops receiving, here it stops approving.
         handlers.on(UserRestricted.self) { event, transaction in
+            try await users.setRestriction(event, in: transaction)
             guard event.data.restriction == .known(.closed) else { return }
             try await closeProfile(UserID(event.data.userID), in: transaction)
         }

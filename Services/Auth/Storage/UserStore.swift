@@ -13,17 +13,22 @@ struct UserStore: Sendable {
 
     /// Adds a user.
     ///
-    /// - Throws: `AuthError.alreadyOnboarded`, `AuthError.usernameTaken`.
-    func insert(_ user: User, clerkSubject: String, in transaction: EventTransaction) async throws {
+    /// - Throws: `AuthError.alreadyOnboarded`, `usernameTaken`, `identityInUse`.
+    func insert(
+        _ user: User,
+        marks: IdentityMarks,
+        clerkSubject: String,
+        in transaction: EventTransaction
+    ) async throws {
         let now = transaction.now
         do {
             let rows = try await transaction.query(
                 """
                 INSERT INTO users (id, clerk_subject, username, account_type, status, kyc_details, kyb_details,
-                    contact_details, created_at, updated_at)
+                    contact_details, identity_index, registration_index, created_at, updated_at)
                 VALUES (\(user.id.uuid), \(clerkSubject), \(user.username), \(user.accountType.rawValue),
                     \(user.status.rawValue), \(user.details.kyc?.text), \(user.details.kyb?.text),
-                    \(user.details.contact?.text), \(now), \(now))
+                    \(user.details.contact?.text), \(marks.bvn), \(marks.registration), \(now), \(now))
                 ON CONFLICT (id) DO NOTHING RETURNING id
                 """
             )
@@ -32,6 +37,9 @@ struct UserStore: Sendable {
             where error.isUniqueViolation("users_username_unique") || error.isUniqueViolation("users_username_skeleton")
         {
             throw AuthError.usernameTaken
+        } catch let error as PostgresError {
+            if let problem = marks.isInUse(by: error) { throw problem }
+            throw error
         }
     }
 
@@ -51,22 +59,31 @@ struct UserStore: Sendable {
     }
 
     /// Replaces the details; what was wrong with the old ones no longer counts.
+    ///
+    /// - Throws: `AuthError.identityInUse`.
     func update(
         _ id: UserID,
         details: SealedDetails,
+        marks: IdentityMarks,
         status: OnboardingStatus,
         in transaction: EventTransaction
     ) async throws {
-        try await transaction.query(
-            """
-            UPDATE users SET kyc_details = \(details.kyc?.text), kyb_details = \(details.kyb?.text),
-                contact_details = \(details.contact?.text), status = \(status.rawValue), updated_at = \(transaction.now),
-                refusal = NULL, verification_reason = NULL,
-                verification_status = CASE WHEN verification_status IN ('rejected', 'error') THEN 'pending'
-                    ELSE verification_status END
-            WHERE id = \(id.uuid)
-            """
-        )
+        do {
+            try await transaction.query(
+                """
+                UPDATE users SET kyc_details = \(details.kyc?.text), kyb_details = \(details.kyb?.text),
+                    contact_details = \(details.contact?.text), status = \(status.rawValue),
+                    identity_index = \(marks.bvn), registration_index = \(marks.registration),
+                    updated_at = \(transaction.now), refusal = NULL, verification_reason = NULL,
+                    verification_status = CASE WHEN verification_status IN ('rejected', 'error') THEN 'pending'
+                        ELSE verification_status END
+                WHERE id = \(id.uuid)
+                """
+            )
+        } catch let error as PostgresError {
+            if let problem = marks.isInUse(by: error) { throw problem }
+            throw error
+        }
     }
 
     /// Notes that the event of this user which was published last brought the details that are stored.
@@ -158,6 +175,7 @@ struct UserStore: Sendable {
         let rows = try await transaction.query(
             """
             UPDATE users SET kyc_details = NULL, kyb_details = NULL, contact_details = NULL,
+                identity_index = NULL, registration_index = NULL,
                 erased_at = \(transaction.now), updated_at = \(transaction.now)
             WHERE id = \(id.uuid) AND erased_at IS NULL RETURNING id
             """

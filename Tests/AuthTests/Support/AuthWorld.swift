@@ -51,6 +51,8 @@ struct AuthWorld: ServiceWorld {
     }
 
     var vault: KeyVault { KeyVault(keys: DataKeyStore(), ring: self.ring) }
+    /// Finds the accounts of one person.
+    var index: BlindIndex { get throws { try BlindIndex(key: Array(repeating: 6, count: 32)) } }
     var checkPIN: CheckPIN { self.checker(hashing: self.hasher) }
     var pinSetting: SetPIN {
         SetPIN(database: self.requests, users: self.users, pins: self.pins, hasher: self.hasher, check: self.checkPIN)
@@ -107,7 +109,7 @@ struct AuthWorld: ServiceWorld {
         let signUp = try SignUp(checking: request, today: LagosCalendar.day(of: self.clock.now))
         let user = UserID(clerkSubject: subject)
         return try await self.asUser(user) { transaction in
-            try await Onboard(users: self.users, vault: self.vault)(
+            try await Onboard(users: self.users, vault: self.vault, index: try self.index)(
                 signUp,
                 user: user,
                 clerkSubject: subject,
