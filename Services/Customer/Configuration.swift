@@ -11,6 +11,8 @@ struct CustomerConfiguration: Sendable {
     let linkBase: String
     /// Finds sealed account numbers and keys the hashes of requests.
     let index: BlindIndex
+    /// Where banks cut the names of holders off.
+    let nameLengths: NameLengths
 
     static let anchorURLSetting = SettingKey("ANCHOR_BASE_URL", .url(["http", "https"]), "the provider's API")
     static let indexKeySetting = SettingKey(
@@ -20,9 +22,17 @@ struct CustomerConfiguration: Sendable {
         "base64 of 32 bytes by which sealed account numbers are found; must stay the same"
     )
 
+    static let nameLengthsSetting = SettingKey(
+        "HOLDER_NAME_LENGTHS",
+        .text,
+        default: "20,30",
+        "lengths at which banks cut names of holders off, separated by commas; code:length for one bank alone"
+    )
+
     /// All settings of customer's own.
     static let keys =
-        [Self.anchorURLSetting, .anchorKey, Self.indexKeySetting, .publicLink] + ImageStoreSettings.keys
+        [Self.anchorURLSetting, .anchorKey, Self.indexKeySetting, .publicLink, Self.nameLengthsSetting]
+        + ImageStoreSettings.keys
 
     /// Reads them.
     init(_ reader: SettingsReader) throws(ConfigurationProblem) {
@@ -34,5 +44,9 @@ struct CustomerConfiguration: Sendable {
             throw SettingsReader.problem(Self.indexKeySetting, "must be base64 of 32 bytes")
         }
         self.index = index
+        guard let nameLengths = NameLengths(try reader.list(Self.nameLengthsSetting)) else {
+            throw SettingsReader.problem(Self.nameLengthsSetting, "holds lengths from 10 to 200, or code:length")
+        }
+        self.nameLengths = nameLengths
     }
 }

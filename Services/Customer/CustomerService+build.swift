@@ -8,7 +8,7 @@ extension ServiceDefinition {
     /// The customer service.
     public static let customer = ServiceDefinition(
         name: "customer",
-        needs: [.database, .broker, .redis, .clerk, .auth],
+        needs: [.database, .broker, .redis, .clerk, .dataKeys],
         keys: CustomerConfiguration.keys,
         schema: { try CustomerSchema.sets() },
         build: { try CustomerParts(host: $0).wired() }
@@ -58,6 +58,13 @@ struct CustomerParts {
             internalRoutes.add(to: $0)
             TierController(database: messaging.work, tiers: TierStore(), changeTier: ChangeTier(tiers: TierStore()))
                 .add(to: $0)
+            BeneficiaryReviewController(
+                database: messaging.work,
+                users: self.users,
+                beneficiaries: self.beneficiaries,
+                keys: self.host.dataKeys,
+                decide: DecideBeneficiary(users: self.users, beneficiaries: self.beneficiaries)
+            ).add(to: $0)
         }
     }
 
@@ -87,20 +94,13 @@ struct CustomerParts {
                 provider: provider,
                 calls: calls
             ),
-            verifyBeneficiary: VerifyBeneficiary(
-                database: work,
-                users: self.users,
-                beneficiaries: self.beneficiaries,
-                keys: self.host.dataKeys,
-                provider: provider,
-                banks: directory,
-                calls: calls
-            ),
+            verifyBeneficiary: self.verifyBeneficiary(work, provider, directory, calls),
             compareNames: CompareNames(
                 database: work,
                 users: self.users,
                 beneficiaries: self.beneficiaries,
-                keys: self.host.dataKeys
+                keys: self.host.dataKeys,
+                nameLengths: self.configuration.nameLengths
             ),
             answerEnquiry: AnswerEnquiry(
                 database: work,
@@ -128,6 +128,24 @@ struct CustomerParts {
                 calls: calls,
                 clock: self.host.clock
             )
+        )
+    }
+
+    private func verifyBeneficiary(
+        _ work: EventDatabase,
+        _ provider: AnchorClient,
+        _ directory: BankDirectory,
+        _ calls: ProviderCalls
+    ) -> VerifyBeneficiary {
+        VerifyBeneficiary(
+            database: work,
+            users: self.users,
+            beneficiaries: self.beneficiaries,
+            keys: self.host.dataKeys,
+            provider: provider,
+            banks: directory,
+            calls: calls,
+            nameLengths: self.configuration.nameLengths
         )
     }
 

@@ -41,7 +41,9 @@ struct DocumentTests {
             (Self.pdf + Array(repeating: 0, count: HandedContent.maximumBytes), .file, .tooManyBytes),
             ([], .text, .textInvalid), (Array(" \n ".utf8), .text, .textInvalid),
             (Array("two\nlines".utf8), .text, .textInvalid), ([0xff, 0xfe], .text, .textInvalid),
-            (Array(String(repeating: "a", count: 201).utf8), .text, .textInvalid), (picture, .text, .textInvalid),
+            (Array(String(repeating: "a", count: 201).utf8), .text, .textInvalid),
+            (Array(("a" + String(repeating: "\u{301}", count: 200)).utf8), .text, .textInvalid),
+            (picture, .text, .textInvalid),
         ]
         for (bytes, format, problem) in bad {
             #expect(throws: problem, "\(bytes.prefix(20))") { try HandedContent(checking: bytes, as: format) }

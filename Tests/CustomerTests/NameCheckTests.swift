@@ -1,5 +1,6 @@
 import Contracts
 import EventLoops
+import Foundation
 import Messaging
 import Primitives
 import Sealing
@@ -57,6 +58,88 @@ struct NameCheckTests {
         }
     }
 
+    private func decide(
+        _ beneficiary: Beneficiary,
+        _ decision: DecideBeneficiary.Decision,
+        in world: CustomerWorld
+    ) async throws {
+        let decide = DecideBeneficiary(users: world.users, beneficiaries: world.beneficiaries)
+        try await world.work.transaction(cause: Cause()) { transaction in
+            try await decide(beneficiary.id, decision, by: .grace, in: transaction)
+        }
+    }
+
+    private func reviews(in world: CustomerWorld) async throws -> [UUID] {
+        let last = UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255))
+        return try await world.beneficiaries.reviews(before: last, limit: 10, on: world.work).map(\.id)
+    }
+
+    @Test("people look at a name that may be the user's; what they accept is registered, once, and is in the audit")
+    func accepted() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            world.provider.addAccount("0123456789", holder: "ADAEZE OKONKW")
+            let added = try await world.add("0123456789")
+            #expect(try await world.verify(added) == .done)
+            let waiting = try await world.beneficiaries.find(added.id, of: world.ada, on: world.requests)
+            #expect(waiting?.status == .review && waiting?.accountName != nil)
+            #expect(world.provider.counterpartyCount == 0)
+            #expect(try await self.reviews(in: world) == [added.id])
+            #expect(try await world.said().isEmpty)
+
+            try await self.decide(added, .accept, in: world)
+            await #expect(throws: CustomerError.beneficiaryNotInReview) {
+                try await self.decide(added, .reject, in: world)
+            }
+            #expect(try await world.verify(added) == .done)
+            let found = try await world.beneficiaries.find(added.id, of: world.ada, on: world.requests)
+            #expect(found?.status == .verified && found?.isDefault == true)
+            #expect(try await world.last(BeneficiaryAdded.self)?.beneficiaryID == added.id)
+            #expect(try await self.reviews(in: world) == [])
+            let acts = try await world.database.psql("SELECT act FROM audit_log WHERE act = 'beneficiary.name_decided'")
+            #expect(acts.count == 1)
+        }
+    }
+
+    @Test("another holder than the one that was accepted is looked at again, and what people reject is rejected")
+    func holderChanged() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            world.provider.addAccount("0123456789", holder: "ADAEZE OKONKW")
+            let added = try await world.add("0123456789")
+            #expect(try await world.verify(added) == .done)
+            try await self.decide(added, .accept, in: world)
+            world.provider.addAccount("0123456789", holder: "ADAEZ OKONKWO")
+            #expect(try await world.verify(added) == .done)
+            let again = try await world.beneficiaries.find(added.id, of: world.ada, on: world.requests)
+            #expect(again?.status == .review && again?.isNameAccepted == false)
+
+            try await self.decide(added, .reject, in: world)
+            let found = try await world.beneficiaries.find(added.id, of: world.ada, on: world.requests)
+            #expect(found?.status == .rejected && found?.rejectReason == .nameMismatch)
+            #expect(world.provider.counterpartyCount == 0)
+        }
+    }
+
+    @Test("who corrects the details while people look, or after they looked, is compared anew")
+    func correctedInReview() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp()
+            world.provider.addAccount("0123456789", holder: "ADAEZE OKONKW")
+            let added = try await world.add("0123456789")
+            #expect(try await world.verify(added) == .done)
+            try await self.decide(added, .accept, in: world)
+            try await self.correct("Adaeze Okonkwu", sequence: 2, in: world)
+            let compared = try await world.run(CustomerJob.compareNames, world.ada.description) {
+                try await world.compareNames($0)
+            }
+            #expect(compared == .done)
+            #expect(try await world.verify(added) == .done)
+            let found = try await world.beneficiaries.find(added.id, of: world.ada, on: world.requests)
+            #expect(found?.status == .review)
+        }
+    }
+
     @Test("details that are corrected while names are compared are compared too")
     func correctedAgain() async throws {
         /// Has the details corrected once, before the first key is handed out.
@@ -79,7 +162,8 @@ struct NameCheckTests {
                 database: world.work,
                 users: world.users,
                 beneficiaries: world.beneficiaries,
-                keys: keys
+                keys: keys,
+                nameLengths: CustomerWorld.nameLengths
             )
             let first = try await world.run(CustomerJob.compareNames, world.ada.description) { try await compare($0) }
             #expect(first == .again(reason: "details_changed", after: .zero))
@@ -95,7 +179,7 @@ struct NameCheckTests {
             try await world.adaSignsUp()
             try await world.adaSubscribes()
             let first = try await world.addVerified("0123456789")
-            world.provider.addAccount("0123456780", holder: "OKONKWO BAYO CHIDINMA")
+            world.provider.addAccount("0123456780", holder: "OKONKWO BAYO ADAEZE CHIDINMA")
             let second = try await world.add("0123456780")
             #expect(try await world.verify(second) == .done)
 

@@ -109,25 +109,75 @@ struct ProfileTests {
             let bola = UserID(clerkSubject: "user_bola")
             let id = try await world.pays(world.ada, bola, 100)
             #expect(try await world.history(of: world.ada, with: bola).map(\.state) == [.completed])
-            try await world.hear(
-                TransactionReversed(
-                    transactionID: id,
-                    senderID: world.ada.uuid,
-                    recipientID: bola.uuid,
-                    amount: 100,
-                    type: Open(.p2p),
-                    route: Open(.internal),
-                    fee: 0,
-                    duty: 0,
-                    timestamp: Timestamp.text(world.clock.now)
-                ),
-                about: id,
-                sequence: 3
-            )
+            try await world.takesBack(id, world.ada, bola, 100)
             try await world.pays(world.ada, bola, 100, id: id)
             let payment = try #require(try await world.history(of: world.ada, with: bola).first)
             #expect(payment.state == .reversed && abs(payment.endedAt.timeIntervalSince(world.clock.now)) < 1)
             #expect(abs(payment.createdAt.timeIntervalSince(world.clock.now)) < 60)
+        }
+    }
+
+    @Test("a payment in suspense waits for who is paid until it is released, and was sent all along")
+    func suspense() async throws {
+        try await withCustomer { world in
+            let (ada, bola) = (world.ada, UserID(clerkSubject: "user_bola"))
+            let id = try await world.pays(ada, bola, 100, reason: "suspense")
+            let other = try await world.pays(ada, bola, 200, reason: "suspense")
+            #expect(try await world.shown(to: bola, with: ada) == ["in_suspense", "in_suspense"])
+            #expect(try await world.shown(to: ada, with: bola) == ["completed", "completed"])
+            let profile = Profile(id: ada, username: "ada", accountType: Open(.personal))
+            let waiting = try #require(try await world.history(of: bola, with: ada).first)
+            #expect(TransactionResource(waiting, for: bola, with: profile).settledAt == nil)
+            #expect(TransactionResource(waiting, for: ada, with: profile).settledAt != nil)
+            for _ in 0..<2 { try await world.releases(id, for: bola, 100) }
+            #expect(try await world.shown(to: bola, with: ada) == ["in_suspense", "completed"])
+            #expect(try await world.shown(to: ada, with: bola) == ["completed", "completed"])
+            let arrived = try #require(try await world.history(of: bola, with: ada).last)
+            #expect(arrived.id == id && arrived.state == .completed)
+            #expect(TransactionResource(arrived, for: bola, with: profile).settledAt != nil)
+            // Which payments were released is seen by the two only.
+            let stranger = UserID(clerkSubject: "user_chi").uuid
+            #expect(try await world.requests.client.query("SELECT 1 FROM releases", as: stranger).isEmpty)
+            #expect(try await world.requests.client.query("SELECT 1 FROM releases", as: bola.uuid).count == 1)
+            try await world.releases(other, for: bola, 200)
+            #expect(try await world.shown(to: bola, with: ada) == ["completed", "completed"])
+        }
+    }
+
+    @Test("a release that is heard before its payment is no less of one")
+    func earlyRelease() async throws {
+        try await withCustomer { world in
+            let (ada, bola, id) = (world.ada, UserID(clerkSubject: "user_bola"), world.ids.next())
+            try await world.releases(id, for: bola, 100)
+            #expect(try await world.shown(to: bola, with: ada).isEmpty)
+            try await world.pays(ada, bola, 100, id: id, reason: "suspense")
+            #expect(try await world.shown(to: bola, with: ada) == ["completed"])
+        }
+    }
+
+    @Test("what is taken back stays so, whether it waited or was released, and whatever comes late")
+    func reversedInSuspense() async throws {
+        try await withCustomer { world in
+            let (ada, bola) = (world.ada, UserID(clerkSubject: "user_bola"))
+            let waited = try await world.pays(ada, bola, 100, reason: "suspense")
+            let released = try await world.pays(ada, bola, 200, reason: "suspense")
+            try await world.releases(released, for: bola, 200)
+            try await world.takesBack(waited, ada, bola, 100)
+            try await world.takesBack(released, ada, bola, 200)
+            try await world.releases(released, for: bola, 200)
+            try await world.pays(ada, bola, 100, id: waited, reason: "suspense")
+            #expect(try await world.shown(to: bola, with: ada) == ["reversed", "reversed"])
+            #expect(try await world.shown(to: ada, with: bola) == ["reversed", "reversed"])
+        }
+    }
+
+    @Test("what leaves suspense and is no payment between two people leaves nothing here")
+    func otherReleases() async throws {
+        try await withCustomer { world in
+            let bola = UserID(clerkSubject: "user_bola")
+            try await world.releases(world.ids.next(), for: bola, 100, type: .inbound)
+            try await world.releases(world.ids.next(), for: bola, 100, type: .dropClaim)
+            #expect(try await world.work.client.query("SELECT 1 FROM releases").isEmpty)
         }
     }
 
@@ -228,7 +278,8 @@ extension CustomerWorld {
         _ recipient: UserID?,
         _ amount: Int64,
         type: TransactionType = .p2p,
-        id: UUID? = nil
+        id: UUID? = nil,
+        reason: String? = nil
     ) async throws -> UUID {
         let id = id ?? self.ids.next()
         try await self.hear(
@@ -241,12 +292,63 @@ extension CustomerWorld {
                 route: Open(.internal),
                 fee: 0,
                 duty: 0,
+                routeReason: reason,
                 timestamp: Timestamp.text(self.clock.now)
             ),
             about: id,
             sequence: 2
         )
         return id
+    }
+
+    /// Money leaves suspense for who is paid.
+    func releases(
+        _ transfer: UUID,
+        for recipient: UserID,
+        _ amount: Int64,
+        type: TransactionType = .p2p
+    ) async throws {
+        let id = self.ids.next()
+        try await self.hear(
+            TransactionCompleted(
+                transactionID: id,
+                recipientID: recipient.uuid,
+                amount: amount,
+                type: Open(type),
+                route: Open(.internal),
+                fee: 0,
+                duty: 0,
+                routeReason: "released",
+                releases: transfer,
+                timestamp: Timestamp.text(self.clock.now)
+            ),
+            about: id,
+            sequence: 1
+        )
+    }
+
+    /// A payment is taken back.
+    func takesBack(_ id: UUID, _ sender: UserID, _ recipient: UserID, _ amount: Int64) async throws {
+        try await self.hear(
+            TransactionReversed(
+                transactionID: id,
+                senderID: sender.uuid,
+                recipientID: recipient.uuid,
+                amount: amount,
+                type: Open(.p2p),
+                route: Open(.internal),
+                fee: 0,
+                duty: 0,
+                timestamp: Timestamp.text(self.clock.now)
+            ),
+            about: id,
+            sequence: 3
+        )
+    }
+
+    /// The states that a profile shows, newest first.
+    func shown(to reader: UserID, with other: UserID) async throws -> [String] {
+        try await self.history(of: reader, with: other).map { $0.shownState(to: reader) }
     }
 
     func history(

@@ -120,6 +120,36 @@ struct UserTests {
         }
     }
 
+    @Test("details heard before the sign-up count, and so does its name; what is closed or erased before it stays so")
+    func late() async throws {
+        try await withCustomer { world in
+            let details = UserDetailsProvided(
+                userID: world.ada.uuid,
+                accountType: Open(.personal),
+                kycDetails: try world.sealed(Sample.person, "kyc_details"),
+                contactDetails: try world.sealed(Sample.contact, "contact_details")
+            )
+            try await world.hear(details, sequence: 2)
+            try await world.adaSignsUp(contact: nil, sequence: 1)
+            let ada = try await world.users.find(world.ada, as: nil, on: world.work)
+            #expect(ada?.username == "ada" && ada?.details.contact != nil)
+        }
+        try await withCustomer { world in
+            let closed = UserClosed(userID: world.ada.uuid, closedAt: Timestamp.text(world.clock.now))
+            try await world.hear(closed, sequence: 2)
+            try await world.adaSignsUp(sequence: 1)
+            let ada = try await world.users.find(world.ada, as: nil, on: world.work)
+            #expect(ada?.restriction == .known(.closed) && ada?.username == "ada")
+            try await world.hear(UserErased(userID: world.ada.uuid), sequence: 3)
+            try await world.hear(
+                UserCreated(userID: world.ada.uuid, username: "ada", accountType: Open(.personal)),
+                sequence: 1
+            )
+            let kept = "SELECT count(*) FROM users WHERE kyc_details IS NOT NULL OR contact_details IS NOT NULL"
+            #expect(try await world.database.psql(kept) == ["0"])
+        }
+    }
+
     @Test("after erasure nothing sealed is left, and the name leads nowhere")
     func erased() async throws {
         try await withCustomer { world in

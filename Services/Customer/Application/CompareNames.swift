@@ -13,6 +13,7 @@ struct CompareNames: Sendable {
     let users: CustomerUserStore
     let beneficiaries: BeneficiaryStore
     let keys: any DataKeys
+    let nameLengths: NameLengths
 
     /// Runs the job; its key is the user id.
     func callAsFunction(_ job: Job) async throws -> JobOutcome {
@@ -26,15 +27,34 @@ struct CompareNames: Sendable {
             guard try await self.users.lock(id, in: transaction)?.authSequence == user.authSequence else {
                 return .again(reason: "details_changed", after: .zero)
             }
-            for beneficiary in try await self.beneficiaries.all(id, in: transaction)
-            where beneficiary.status == .verified {
+            for beneficiary in try await self.beneficiaries.all(id, in: transaction) {
                 guard let name = beneficiary.accountName else { continue }
                 let holder = try key.text(in: name, field: Beneficiary.nameField, of: id)
-                guard !HolderName(holder).isName(of: details) else { continue }
-                try await remove(beneficiary.id, user: id, in: transaction)
+                let lengths = self.nameLengths[beneficiary.bankCode]
+                switch beneficiary.status {
+                case .review, .pending:
+                    // People look, or have looked, at a name that is no longer the user's: all begins anew.
+                    try await self.askAgain(beneficiary, in: transaction)
+                // Whom people accepted they accepted under another name: who adds the account again is looked at again.
+                case .verified where HolderName(holder, cutAt: lengths).match(details) < .same:
+                    try await remove(beneficiary.id, user: id, in: transaction)
+                case .verified, .rejected: continue
+                }
             }
             try await job.finish(in: transaction)
             return .done
         }
+    }
+
+    private func askAgain(_ beneficiary: Beneficiary, in transaction: EventTransaction) async throws {
+        var pending = beneficiary
+        pending.status = .pending
+        pending.isNameAccepted = false
+        try await self.beneficiaries.saveAnswer(pending, in: transaction)
+        try await transaction.requeue(
+            CustomerJob.verifyBeneficiary,
+            key: beneficiary.id.lowercased,
+            subject: beneficiary.user.description
+        )
     }
 }

@@ -22,7 +22,7 @@ struct RefuseDetails: Sendable {
             case .invalidPhoneNumber: self = .phoneInvalid
             case .other where status == 400 || status == 422: self = .detailsRefused
             case .verificationRequired, .productNotAllowed, .insufficientFunds, .duplicateReference, .invalidReason,
-                .conflict, .precondition, .other:
+                .doubtful, .conflict, .precondition, .other:
                 return nil
             }
         }

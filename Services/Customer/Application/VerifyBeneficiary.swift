@@ -16,9 +16,11 @@ struct VerifyBeneficiary: Sendable {
     let provider: any CustomerProvider
     let banks: BankDirectory
     let calls: ProviderCalls
+    let nameLengths: NameLengths
 
     /// What the bank says.
     private enum Answer {
+        case unclear(bankName: String, holder: String)
         case confirmed(bankName: String, holder: String, counterpartyID: String)
         case rejected(RejectReason)
     }
@@ -39,7 +41,17 @@ struct VerifyBeneficiary: Sendable {
         guard let owner = try await self.users.find(found.user, as: nil, on: self.database) else {
             throw CustomerError.notOnboarded
         }
-        switch try await self.ask(job, found, number: number, owner: OpenDetails(keys: self.keys)(owner)) {
+        let accepted = found.isNameAccepted ? found.accountName : nil
+        let acceptedName = try accepted.map { try key.text(in: $0, field: Beneficiary.nameField, of: found.user) }
+        let details = try await OpenDetails(keys: self.keys)(owner)
+        switch try await self.ask(job, found, number: number, owner: details, accepted: acceptedName) {
+        case .unclear(let bank, let holder):
+            var unclear = found
+            unclear.status = .review
+            unclear.isNameAccepted = false
+            unclear.bankName = bank
+            unclear.accountName = try key.seal(holder, field: Beneficiary.nameField, of: found.user)
+            return try await self.save(job, unclear, owner)
         case .rejected(let reason):
             return try await self.reject(job, found, reason, owner)
         case .confirmed(let bank, let holder, let counterparty):
@@ -56,7 +68,8 @@ struct VerifyBeneficiary: Sendable {
         _ job: Job,
         _ beneficiary: Beneficiary,
         number: String,
-        owner: CustomerDetails
+        owner: CustomerDetails,
+        accepted: String?
     ) async throws -> Answer {
         guard let bank = try await self.banks.name(of: beneficiary.bankCode) else { return .rejected(.unknownBank) }
         do {
@@ -65,7 +78,13 @@ struct VerifyBeneficiary: Sendable {
                 return .rejected(.accountNotFound)
             }
             // Money leaves only to accounts in the name of who was identified.
-            guard HolderName(holder).isName(of: owner) else { return .rejected(.nameMismatch) }
+            switch HolderName(holder, cutAt: self.nameLengths[code]).match(owner) {
+            case .same: break
+            // People have looked at this very name.
+            case .unclear where holder == accepted: break
+            case .unclear: return .unclear(bankName: bank, holder: holder)
+            case .different: return .rejected(.nameMismatch)
+            }
             let draft = CounterpartyDraft(bankCode: code, accountName: holder, accountNumber: number)
             let made = try await self.calls.call(
                 "create_counterparty",
@@ -91,10 +110,15 @@ struct VerifyBeneficiary: Sendable {
         var rejected = beneficiary
         rejected.status = .rejected
         rejected.rejectReason = reason
-        return try await self.database.transaction(cause: job.cause) { transaction in
+        return try await self.save(job, rejected, owner)
+    }
+
+    /// Saves an answer that nobody else hears of.
+    private func save(_ job: Job, _ beneficiary: Beneficiary, _ owner: CustomerUser) async throws -> JobOutcome {
+        try await self.database.transaction(cause: job.cause) { transaction in
             guard try await self.isCurrent(owner, in: transaction) else { return Self.repeated }
             try await job.finish(in: transaction)
-            try await self.beneficiaries.saveAnswer(rejected, in: transaction)
+            try await self.beneficiaries.saveAnswer(beneficiary, in: transaction)
             return .done
         }
     }

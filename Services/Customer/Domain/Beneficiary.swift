@@ -16,8 +16,10 @@ struct Beneficiary: Sendable {
     var isDefault: Bool
     let createdAt: Date
     var deletedAt: Date?
+    /// Whether people have looked at the holder's name and found it the user's.
+    var isNameAccepted = false
 
-    /// How many a user may have, pending or verified, when another is added.
+    /// How many a user may have when another is added, whatever state they are in but rejected; the other counts.
     ///
     /// Those of a plan that has lapsed are kept; then only the default takes withdrawals, which `transaction` decides.
     static func limit(hasPlan: Bool) -> Int {
@@ -33,9 +35,11 @@ struct Beneficiary: Sendable {
 enum BeneficiaryStatus: String, Sendable {
     /// The bank is being asked.
     case pending
-    /// The bank has said the holder's name.
+    /// The holder may be the user or not: people look.
+    case review
+    /// The bank has said the holder's name, and it is the user's.
     case verified
-    /// The bank does not know the account.
+    /// The bank does not know the account, or it is somebody else's.
     case rejected
 }
 

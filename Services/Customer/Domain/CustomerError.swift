@@ -18,6 +18,8 @@ enum CustomerError: Error, Hashable, Sendable {
     case documentRefused(IdentityDocument.Reason)
     /// There is no such beneficiary of this user.
     case beneficiaryNotFound
+    /// People have nothing to decide about this beneficiary.
+    case beneficiaryNotInReview
     /// The user has this bank account already.
     case beneficiaryExists
     /// The user has as many beneficiaries as are allowed.

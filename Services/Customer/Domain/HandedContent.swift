@@ -1,5 +1,6 @@
 import AnchorClient
 import ImageFiles
+import Primitives
 
 /// What somebody hands in as a document: its kind is what its bytes are, whatever the sender says.
 struct HandedContent: Sendable, Hashable {
@@ -52,7 +53,7 @@ struct HandedContent: Sendable, Hashable {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .textInvalid }
         let line = text.trimming(while: \.isWhitespace)
         let isLine = line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-        guard (1...Self.maximumCharacters).contains(line.count), isLine else { throw .textInvalid }
+        guard line.hasCodePoints(1...Self.maximumCharacters), isLine else { throw .textInvalid }
         return HandedContent(kind: .text, bytes: Array(line.utf8))
     }
 

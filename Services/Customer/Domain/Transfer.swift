@@ -4,9 +4,11 @@ import Primitives
 
 /// A payment that has passed between two people.
 struct Transfer: Hashable, Sendable {
-    /// Whether it lasted.
+    /// Whether it arrived and lasted.
     enum State: String, Sendable {
         case completed
+        /// In suspense: it has left the sender, and the recipient does not have it yet.
+        case waiting
         case reversed
     }
 
@@ -21,6 +23,17 @@ struct Transfer: Hashable, Sendable {
     let duty: Int64
     let createdAt: Date
     let endedAt: Date
+
+    /// Whether it has not arrived, as one of the two sees it.
+    func isAwaited(by reader: UserID) -> Bool { self.state == .waiting && reader != self.sender }
+
+    /// The state as one of the two sees it, in the words of transaction's own list.
+    func shownState(to reader: UserID) -> String {
+        switch self.state {
+        case .waiting: self.isAwaited(by: reader) ? "in_suspense" : State.completed.rawValue
+        case .completed, .reversed: self.state.rawValue
+        }
+    }
 }
 
 extension Transfer {
@@ -63,7 +76,7 @@ extension Transfer {
             data.type,
             from: data.senderID,
             to: data.recipientID,
-            .completed,
+            data.isInSuspense ? .waiting : .completed,
             data.route,
             amounts,
             at: data.timestamp

@@ -50,7 +50,8 @@ struct BeneficiaryController: Sendable {
             return try APIResponse(accepted.status, json: pending.opened(with: key, of: user), headers: headers)
         }
         switch found.status {
-        case .pending: return try APIResponse(.accepted, json: BeneficiaryResource(found, key: key), headers: headers)
+        case .pending, .review:
+            return try APIResponse(.accepted, json: BeneficiaryResource(found, key: key), headers: headers)
         case .verified: return try APIResponse(.created, json: BeneficiaryResource(found, key: key), headers: headers)
         case .rejected: throw CustomerError.accountNotFound(found.rejectReason ?? .refusedByProvider)
         }

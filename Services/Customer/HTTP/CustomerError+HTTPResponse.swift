@@ -14,6 +14,8 @@ extension CustomerError: APIErrorConvertible {
             .conflict("documents_not_wanted", detail: "No documents are wanted at the moment.")
         case .documentHandedIn: .conflict("document_handed_in", detail: "This document was handed in before.")
         case .documentRefused(let reason): .refused(reason.code, detail: reason.sentence, source: .pointer(""))
+        case .beneficiaryNotInReview:
+            .conflict("beneficiary_not_in_review", detail: "There is nothing to decide about this account.")
         case .beneficiaryExists: .conflict("beneficiary_exists", detail: "This bank account was added before.")
         case .tooManyBeneficiaries:
             .refused(

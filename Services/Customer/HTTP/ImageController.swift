@@ -42,7 +42,7 @@ struct ImageController: Sendable {
 
     /// Keeps a picture, of which a job takes care if nothing shows it in the end.
     private func keep(_ file: [UInt8], of user: UserID, _ context: AppRequestContext) async throws -> ImageKey {
-        let picture = try self.desk.picture(of: file)
+        let picture = try await self.desk.picture(of: file, for: user)
         let record = ImageRecord(key: .random(), owner: user, contentType: picture.kind.contentType)
         try await self.once.database.transaction(as: user, cause: context.cause) { transaction in
             try await self.changeImage.announce(record, in: transaction)

@@ -82,7 +82,7 @@ extension TransactionResource {
         self.init(
             id: transfer.id,
             type: transfer.type,
-            state: transfer.state.rawValue,
+            state: transfer.shownState(to: reader),
             direction: isSender ? "out" : "in",
             amount: transfer.amount,
             fee: isSender ? transfer.fee : nil,
@@ -90,7 +90,7 @@ extension TransactionResource {
             route: transfer.route,
             counterpartyUsername: other.username,
             createdAt: Timestamp.text(transfer.createdAt),
-            settledAt: Timestamp.text(transfer.endedAt)
+            settledAt: transfer.isAwaited(by: reader) ? nil : Timestamp.text(transfer.endedAt)
         )
     }
 }

@@ -67,9 +67,11 @@ enum CustomerHandlers {
             }
         }
         handlers.on(UserClosed.self) { event, transaction in
-            // Known already: `user.created` came before from the same source.
+            let user = UserID(event.data.userID)
             let order = try RestrictionOrder(restriction: Restriction.closed.rawValue, reason: "profile_closed")
-            try await RestrictUser(users: users)(order, user: UserID(event.data.userID), by: nil, in: transaction)
+            // Parked for its own `user.created`, it would keep that waiting behind it.
+            try await users.ensure(user, in: transaction)
+            try await RestrictUser(users: users)(order, user: user, by: nil, in: transaction)
         }
     }
 
@@ -98,6 +100,9 @@ enum CustomerHandlers {
     /// What profiles show of payments between two people.
     private static func addTransfers(to handlers: inout EventHandlers, _ transfers: TransferStore) {
         handlers.on(TransactionCompleted.self) { event, transaction in
+            if event.data.type == .known(.p2p), let payment = event.data.releases {
+                try await transfers.release(payment, in: transaction)
+            }
             try await Self.record(event.attributes, transfers, transaction) { () throws(MomentUnreadable) in
                 try Transfer(event.data)
             }

@@ -66,7 +66,7 @@ struct BeneficiaryStore: Sendable {
             UPDATE beneficiaries SET status = \(beneficiary.status.rawValue),
                 reject_reason = \(beneficiary.rejectReason?.rawValue), account_name = \(beneficiary.accountName?.text),
                 bank_name = \(beneficiary.bankName), anchor_counterparty_id = \(beneficiary.anchorCounterpartyID),
-                is_default = \(beneficiary.isDefault)
+                is_default = \(beneficiary.isDefault), name_accepted = \(beneficiary.isNameAccepted)
             WHERE id = \(beneficiary.id)
             """
         )
@@ -91,13 +91,13 @@ struct BeneficiaryStore: Sendable {
 
     // MARK: Rows
 
-    private static let columns: SQL = """
+    static let columns: SQL = """
         SELECT id, user_id, account_number, account_name, bank_code, bank_name, status, reject_reason,
-            anchor_counterparty_id, is_default, created_at, deleted_at
+            anchor_counterparty_id, is_default, created_at, deleted_at, name_accepted
         FROM beneficiaries
         """
 
-    private static func beneficiary(_ row: PostgresRow) throws -> Beneficiary {
+    static func beneficiary(_ row: PostgresRow) throws -> Beneficiary {
         let (id, user, number, name, code, bank) = try row.decode(
             UUID.self,
             UUID.self,
@@ -121,7 +121,8 @@ struct BeneficiaryStore: Sendable {
             anchorCounterpartyID: try row["anchor_counterparty_id"].decode(String?.self),
             isDefault: try row["is_default"].decode(Bool.self),
             createdAt: try row["created_at"].decode(Date.self),
-            deletedAt: try row["deleted_at"].decode(Date?.self)
+            deletedAt: try row["deleted_at"].decode(Date?.self),
+            isNameAccepted: try row["name_accepted"].decode(Bool.self)
         )
     }
 }

@@ -4,10 +4,12 @@ import Messaging
 import Postgres
 import Primitives
 
-/// What events of other services say, each group of columns guarded by its source's sequence. Any event may be the first
-/// that mentions a user.
+/// What events of other services say, each fact guarded by the sequence of its newest event. Any event may be the first that
+/// mentions a user.
 extension CustomerUserStore {
     /// Somebody signed up.
+    ///
+    /// The name is said once and stays; details that were completed since are newer, also when they were heard before.
     func record(_ event: Event<UserCreated>, in transaction: EventTransaction) async throws {
         let data = event.data
         try await transaction.query(
@@ -17,11 +19,17 @@ extension CustomerUserStore {
             VALUES (\(data.userID), \(transaction.now), \(transaction.now), \(data.username), \(data.accountType.text),
                 \(data.kycDetails?.text), \(data.kybDetails?.text), \(data.contactDetails?.text),
                 \(event.attributes.sequence))
-            ON CONFLICT (id) DO UPDATE SET username = excluded.username, account_type = excluded.account_type,
-                kyc_details = excluded.kyc_details, kyb_details = excluded.kyb_details,
-                contact_details = excluded.contact_details, auth_sequence = excluded.auth_sequence,
-                updated_at = excluded.updated_at
-            WHERE users.auth_sequence < excluded.auth_sequence
+            ON CONFLICT (id) DO UPDATE SET username = excluded.username, updated_at = excluded.updated_at,
+                (account_type, kyc_details, kyb_details, contact_details, auth_sequence) = (
+                    SELECT x.account_type, x.kyc_details, x.kyb_details, x.contact_details, x.auth_sequence
+                    FROM (VALUES
+                        (users.account_type, users.kyc_details, users.kyb_details, users.contact_details,
+                            users.auth_sequence),
+                        (excluded.account_type, excluded.kyc_details, excluded.kyb_details, excluded.contact_details,
+                            excluded.auth_sequence)
+                    ) AS x(account_type, kyc_details, kyb_details, contact_details, auth_sequence)
+                    ORDER BY x.auth_sequence DESC LIMIT 1)
+            WHERE users.erased_at IS NULL
             """
         )
     }
@@ -44,7 +52,7 @@ extension CustomerUserStore {
         )
     }
 
-    /// The data key is gone: what is sealed can be dropped.
+    /// The data key is gone: what is sealed can be dropped, and what is heard later is not kept.
     func record(_ event: Event<UserErased>, in transaction: EventTransaction) async throws {
         try await transaction.query(
             """
@@ -52,8 +60,8 @@ extension CustomerUserStore {
             VALUES (\(event.data.userID), \(transaction.now), \(transaction.now), \(transaction.now),
                 \(event.attributes.sequence))
             ON CONFLICT (id) DO UPDATE SET kyc_details = NULL, kyb_details = NULL, contact_details = NULL,
-                image_key = NULL, erased_at = excluded.erased_at, auth_sequence = excluded.auth_sequence, updated_at = excluded.updated_at
-            WHERE users.auth_sequence < excluded.auth_sequence
+                image_key = NULL, erased_at = coalesce(users.erased_at, excluded.erased_at),
+                auth_sequence = greatest(users.auth_sequence, excluded.auth_sequence), updated_at = excluded.updated_at
             """
         )
     }
@@ -92,6 +100,16 @@ extension CustomerUserStore {
             ON CONFLICT (id) DO UPDATE SET plan_until = excluded.plan_until,
                 subscription_sequence = excluded.subscription_sequence, updated_at = excluded.updated_at
             WHERE users.subscription_sequence < excluded.subscription_sequence
+            """
+        )
+    }
+
+    /// Makes the row of somebody of whom nothing was heard yet.
+    func ensure(_ id: UserID, in transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            """
+            INSERT INTO users (id, created_at, updated_at) VALUES (\(id.uuid), \(transaction.now), \(transaction.now))
+            ON CONFLICT (id) DO NOTHING
             """
         )
     }

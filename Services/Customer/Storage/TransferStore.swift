@@ -3,7 +3,7 @@ import Messaging
 import Postgres
 import Primitives
 
-/// The table `transfers`.
+/// The tables `transfers` and `releases`.
 struct TransferStore: Sendable {
     /// Writes what an event says, unless a later event about the same payment has said more.
     func record(_ transfer: Transfer, sequence: Int64, in transaction: EventTransaction) async throws {
@@ -20,6 +20,13 @@ struct TransferStore: Sendable {
                 duty = excluded.duty, ended_at = excluded.ended_at, transaction_sequence = excluded.transaction_sequence
             WHERE t.transaction_sequence < excluded.transaction_sequence
             """
+        )
+    }
+
+    /// Notes that a payment has left suspense for its recipient, whether the payment itself was heard of or not.
+    func release(_ payment: UUID, in transaction: EventTransaction) async throws {
+        try await transaction.stage(
+            "INSERT INTO releases (transfer_id) VALUES (\(payment)) ON CONFLICT (transfer_id) DO NOTHING"
         )
     }
 
@@ -41,8 +48,11 @@ struct TransferStore: Sendable {
         on database: EventDatabase
     ) async throws -> [Transfer] {
         let sql: SQL = """
-            SELECT id, sender_id, recipient_id, type, state, route, amount, fee, duty, created_at, ended_at
-            FROM transfers
+            SELECT id, sender_id, recipient_id, type,
+                CASE WHEN state = 'waiting' AND EXISTS (SELECT 1 FROM releases r WHERE r.transfer_id = t.id)
+                    THEN 'completed' ELSE state END,
+                route, amount, fee, duty, created_at, ended_at
+            FROM transfers t
             WHERE low_id = least(\(reader.uuid), \(other.uuid)) AND high_id = greatest(\(reader.uuid), \(other.uuid))
                 AND position < \(position)
             ORDER BY position DESC LIMIT \(Int64(limit))

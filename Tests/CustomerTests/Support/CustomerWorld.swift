@@ -66,13 +66,23 @@ struct CustomerWorld: ServiceWorld {
             keys: self.keys,
             provider: self.provider,
             banks: BankDirectory(provider: self.provider, clock: self.clock),
-            calls: self.calls
+            calls: self.calls,
+            nameLengths: Self.nameLengths
         )
     }
 
     var compareNames: CompareNames {
-        CompareNames(database: self.work, users: self.users, beneficiaries: self.beneficiaries, keys: self.keys)
+        CompareNames(
+            database: self.work,
+            users: self.users,
+            beneficiaries: self.beneficiaries,
+            keys: self.keys,
+            nameLengths: Self.nameLengths
+        )
     }
+
+    /// Here no bank cuts names off.
+    static let nameLengths = NameLengths(usual: [])
 
     var answerEnquiry: AnswerEnquiry {
         AnswerEnquiry(
