@@ -200,6 +200,7 @@ private let otherSamples: [EventSample] = [
             duty: 150_000,
             routeReason: "free_slot",
             recipientType: Open(.merchant),
+            releases: sampleID,
             description: Sealed("s1.c2VhbGVk"),
             timestamp: "2026-11-21T01:07:05.123Z"
         )

@@ -225,6 +225,16 @@ public enum EventCatalogue {
     /// The definition of a kind of event; nil when this version does not know it.
     public static func definition(of type: EventType) -> EventDefinition? { self.byType[type] }
 
+    /// Whether an event of a kind is this publisher's to say; of a kind that this version does not know, it is anybody's.
+    public static func isPublisher(_ source: String, of type: EventType) -> Bool {
+        self.byType[type].map { $0.source.rawValue == source } ?? true
+    }
+
+    /// What a service publishes.
+    public static func types(publishedBy service: ServiceName) -> [EventType] {
+        self.all.filter { $0.source == service }.map(\.type)
+    }
+
     /// What a service no longer listens to.
     public static func types(formerlyConsumedBy service: ServiceName) -> [EventType] {
         self.all.filter { $0.formerConsumers.contains(service) }.map(\.type)

@@ -94,6 +94,8 @@ public struct TransactionCompleted: EventData {
     public var routeReason: String?
     /// What kind of user is paid.
     public var recipientType: Open<AccountType>?
+    /// The transfer whose money this brings out of suspense to its recipient.
+    public var releases: UUID?
     /// What the payer wrote, sealed with the payer's key.
     public var description: Sealed?
     /// RFC 3339, UTC.
@@ -111,6 +113,7 @@ public struct TransactionCompleted: EventData {
         duty: Int64,
         routeReason: String? = nil,
         recipientType: Open<AccountType>? = nil,
+        releases: UUID? = nil,
         description: Sealed? = nil,
         timestamp: String
     ) {
@@ -124,6 +127,7 @@ public struct TransactionCompleted: EventData {
         self.duty = duty
         self.routeReason = routeReason
         self.recipientType = recipientType
+        self.releases = releases
         self.description = description
         self.timestamp = timestamp
     }
@@ -142,6 +146,7 @@ public struct TransactionCompleted: EventData {
         case duty
         case routeReason = "route_reason"
         case recipientType = "recipient_type"
+        case releases
         case description
         case timestamp
     }

@@ -31,7 +31,7 @@ public struct BeneficiaryResource: Codable, Sendable, Hashable {
     public var bankCode: String
     /// The bank.
     public var bankName: String?
-    /// `pending`, `verified` or `rejected`.
+    /// `pending`, `review`, `verified` or `rejected`.
     public var status: String
     /// Whether payments go there.
     public var isDefault: Bool

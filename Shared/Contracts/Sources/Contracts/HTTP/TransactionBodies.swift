@@ -8,14 +8,17 @@ public struct WalletResource: Codable, Sendable, Hashable {
     public var posted: Int64
     /// Kobo in transfers under way.
     public var held: Int64
+    /// Kobo that were taken back and had been spent; what comes in pays them first.
+    public var owed: Int64
     /// NGN.
     public var currency: String
 
     /// Puts the values together.
-    public init(available: Int64, posted: Int64, held: Int64, currency: String) {
+    public init(available: Int64, posted: Int64, held: Int64, owed: Int64 = 0, currency: String) {
         self.available = available
         self.posted = posted
         self.held = held
+        self.owed = owed
         self.currency = currency
     }
 }
