@@ -8,7 +8,7 @@ extension ServiceDefinition {
     /// The account service.
     public static let account = ServiceDefinition(
         name: "account",
-        needs: [.database, .broker, .redis, .clerk, .auth],
+        needs: [.database, .broker, .redis, .clerk, .dataKeys],
         keys: AccountConfiguration.keys,
         schema: { try AccountSchema.sets() },
         build: { try AccountParts(host: $0).wired() }

@@ -39,7 +39,8 @@ struct RestoreTests {
             try await world.pass(601)
             try await world.planSweeps()
             #expect(try await world.sweep() == .done)
-            #expect(world.provider.pagesRead.count == 8)
+            // None of them has been read yet, so it may be that others are missing too.
+            #expect(world.provider.pagesRead.count == 10)
             let acts = try await world.database.psql("SELECT actor, act, subject, reason, after FROM audit_log")
             let after = #"{"restored_to" : "2026-05-15T11:00:00.000Z"}"#
             #expect(acts == ["restore|recovery.begun|\(begun ?? "")|the disk is gone|\(after)"])

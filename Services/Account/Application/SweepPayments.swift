@@ -12,9 +12,16 @@ struct SweepPayments: Sendable {
     let payments: InboundPaymentStore
     let provider: any AccountProvider
     let clock: any TimeSource
-
     /// Pages of one list at most.
-    private static let maximumPages = 1000
+    var maximumPages = 1000
+
+    /// What was found of a list.
+    private struct Found: Sendable {
+        /// The ids of payments that are not known.
+        let unknown: [String]
+        /// False when the list has more pages than one job reads.
+        let isWhole: Bool
+    }
 
     /// Payments per page of the provider's list.
     static let pageSize = 100
@@ -30,45 +37,66 @@ struct SweepPayments: Sendable {
         let moment = self.clock.now
         let listsAll = try await self.accounts.mayLackPayments(job.key, on: self.database)
         let found = listsAll ? try await self.all(of: number) : try await self.newest(of: number)
-        guard let found else { return .failed(reason: "too_many_payments") }
-        let unknown = try await self.payments.unknown(found, on: self.database)
         try await self.database.transaction(cause: job.cause) { transaction in
-            try await job.finish(in: transaction)
-            if listsAll { try await self.accounts.noteListed(job.key, at: moment, in: transaction) }
-            for id in unknown {
+            if found.isWhole { try await job.finish(in: transaction) }
+            if found.isWhole, listsAll { try await self.accounts.noteListed(job.key, at: moment, in: transaction) }
+            for id in found.unknown {
                 // One that runs, or that people are to look at, stays as it is.
                 try await transaction.enqueue(AccountJob.readPayment, key: id, subject: job.key)
             }
         }
-        return .done
+        // What was found counts: people wait for that money.
+        return found.isWhole ? .done : .failed(reason: "too_many_payments")
     }
 
-    /// The ids of all payments; nil when there are more than one job takes in.
-    private func all(of number: String) async throws -> [String]? {
-        var ids: [String] = []
-        for page in 0..<Self.maximumPages {
+    /// All payments that are not known.
+    private func all(of number: String) async throws -> Found {
+        var unknown: [String] = []
+        for page in 0..<self.maximumPages {
             let answer = try await self.page(page, of: number)
-            ids += answer.payments.map(\.id)
-            let hasMore = answer.pageCount.map { page + 1 < $0 } ?? (answer.payments.count == Self.pageSize)
-            guard hasMore else { return ids }
+            unknown += try await self.unknown(answer)
+            guard Self.hasMore(answer, after: page) else { return Found(unknown: unknown, isWhole: true) }
         }
-        return nil
+        return Found(unknown: unknown, isWhole: false)
     }
 
-    /// The ids of the newest payments.
+    /// The newest payments that are not known.
     ///
-    /// The provider does not say in which order it lists: the newest are on the first page or on the last.
-    private func newest(of number: String) async throws -> [String] {
-        let first = try await self.page(0, of: number)
-        var ids = first.payments.map(\.id)
-        if let count = first.pageCount, count > 1 {
-            ids += try await self.page(count - 1, of: number).payments.map(\.id)
+    /// The provider does not say in which order it lists: the newest are on the first page or on the last. A page with
+    /// some that are not known may not have all of them: messages may have been lost for long.
+    private func newest(of number: String) async throws -> Found {
+        var unknown: [String] = []
+        var front = 0
+        var count: Int?
+        while true {
+            guard front < self.maximumPages else { return Found(unknown: unknown, isWhole: false) }
+            let answer = try await self.page(front, of: number)
+            let found = try await self.unknown(answer)
+            unknown += found
+            count = answer.pageCount
+            front += 1
+            guard Self.hasMore(answer, after: front - 1) else { return Found(unknown: unknown, isWhole: true) }
+            guard !found.isEmpty else { break }
         }
         // The last page may be short: what came before it would be missed until the list grows.
-        if let count = first.pageCount, count > 2 {
-            ids += try await self.page(count - 2, of: number).payments.map(\.id)
+        let last = (count ?? 0) - 1
+        var back = last
+        while back >= front {
+            guard last - back < self.maximumPages else { return Found(unknown: unknown, isWhole: false) }
+            let found = try await self.unknown(try await self.page(back, of: number))
+            unknown += found
+            guard !found.isEmpty || back == last else { break }
+            back -= 1
         }
-        return ids
+        return Found(unknown: unknown, isWhole: true)
+    }
+
+    private func unknown(_ answer: InboundPaymentPage) async throws -> [String] {
+        try await self.payments.unknown(answer.payments.map(\.id), on: self.database)
+    }
+
+    private static func hasMore(_ answer: InboundPaymentPage, after page: Int) -> Bool {
+        answer.pageCount.map { page + 1 < $0 } ?? (answer.payments.count == Self.pageSize)
     }
 
     private func page(_ page: Int, of number: String) async throws -> InboundPaymentPage {

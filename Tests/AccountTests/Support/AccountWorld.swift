@@ -41,13 +41,15 @@ struct AccountWorld: ServiceWorld {
         )
     }
 
-    var sweepPayments: SweepPayments {
+    /// Reads so many pages of a list at most.
+    private func sweeper(pages: Int) -> SweepPayments {
         SweepPayments(
             database: self.work,
             accounts: self.accounts,
             payments: InboundPaymentStore(),
             provider: self.provider,
-            clock: self.clock
+            clock: self.clock,
+            maximumPages: pages
         )
     }
 
@@ -102,8 +104,9 @@ struct AccountWorld: ServiceWorld {
         try await self.run(AccountJob.readPayment, id) { try await self.readPayment($0) }
     }
 
-    func sweep(_ account: String = "1-anc_acc") async throws -> JobOutcome {
-        try await self.run(AccountJob.sweepPayments, account) { try await self.sweepPayments($0) }
+    func sweep(_ account: String = "1-anc_acc", pages: Int = 1000) async throws -> JobOutcome {
+        let sweepPayments = self.sweeper(pages: pages)
+        return try await self.run(AccountJob.sweepPayments, account) { try await sweepPayments($0) }
     }
 
     /// What the schedule does.
