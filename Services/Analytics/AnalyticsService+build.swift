@@ -7,7 +7,7 @@ extension ServiceDefinition {
     /// The analytics service.
     public static let analytics = ServiceDefinition(
         name: "analytics",
-        needs: [.database, .broker, .redis, .clerk, .auth],
+        needs: [.database, .broker, .redis, .clerk, .dataKeys],
         schema: { try AnalyticsSchema.sets() },
         build: { try AnalyticsParts(host: $0).wired() }
     )

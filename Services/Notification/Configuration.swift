@@ -18,8 +18,11 @@ struct NotificationConfiguration: Sendable {
         "ANCHOR_WEBHOOK_TOKEN",
         .list,
         secret: true,
-        "signs the provider's webhooks; several, separated by commas, while one is being replaced"
+        "signs the provider's webhooks, ten characters; several, separated by commas, while one is being replaced"
     )
+
+    /// The provider takes no longer one, and a shorter one can be found by trying.
+    static let webhookTokenLength = 10
 
     static let retentionSetting = SettingKey(
         "NOTIFICATION_RETENTION_DAYS",
@@ -43,7 +46,7 @@ struct NotificationConfiguration: Sendable {
     init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.anchorURL = try reader.text(Self.anchorURLSetting)
         self.anchorKey = try reader.secrets(.anchorKey).current
-        self.webhookTokens = try reader.secrets(Self.webhookTokenSetting)
+        self.webhookTokens = try reader.secrets(Self.webhookTokenSetting, minimum: Self.webhookTokenLength)
         self.push = try APNsConfiguration.read(reader)
         self.retention = .seconds(try reader.integer(Self.retentionSetting) * 86_400)
         self.streams = try reader.integer(Self.streamsSetting)

@@ -10,7 +10,7 @@ extension ServiceDefinition {
     /// The notification service.
     public static let notification = ServiceDefinition(
         name: "notification",
-        needs: [.database, .broker, .redis, .clerk, .auth],
+        needs: [.database, .broker, .redis, .clerk, .dataKeys],
         keys: NotificationConfiguration.keys,
         schema: { try NotificationSchema.sets() },
         build: { host in
@@ -57,8 +57,7 @@ struct NotificationParts {
             takeWebhook: TakeWebhook(
                 database: messaging.work,
                 webhooks: WebhookStore(),
-                customers: self.customers,
-                publishVerdict: publishVerdict
+                customers: self.customers
             )
         )
         let router = self.host.router()
@@ -94,13 +93,10 @@ struct NotificationParts {
         _ publishVerdict: PublishVerdict,
         _ notices: FileNotices
     ) -> MessagingRuntime.Plan {
-        MessagingRuntime.Plan(
+        let provider = self.provider()
+        return MessagingRuntime.Plan(
             handlers: NotificationHandlers.make(
-                learnCustomer: LearnCustomer(
-                    customers: self.customers,
-                    webhooks: WebhookStore(),
-                    publishVerdict: publishVerdict
-                ),
+                learnCustomer: LearnCustomer(customers: self.customers, webhooks: WebhookStore()),
                 inbox: self.inbox,
                 pushes: self.pushes,
                 notices: notices
@@ -109,8 +105,15 @@ struct NotificationParts {
                 checkCustomer: CheckCustomer(
                     database: work,
                     customers: self.customers,
-                    provider: self.provider(),
+                    provider: provider,
                     publishVerdict: publishVerdict
+                ),
+                confirmVerdict: ConfirmVerdict(
+                    database: work,
+                    customers: self.customers,
+                    provider: provider,
+                    publishVerdict: publishVerdict,
+                    clock: self.host.clock
                 ),
                 sendPush: self.sendPush(work)
             ),

@@ -137,6 +137,8 @@ struct CounterpartyTests {
 
             try await world.chooses(world.bayo, .sales, for: id)
             try await world.hear(UserErased(userID: world.bayo.uuid), about: world.bayo.uuid)
+            // Also when the name is heard late.
+            try await world.hear(bayo, about: world.bayo.uuid)
             #expect(try await world.counterparties(world.ada, by: .out).map(\.username) == [nil, nil])
             #expect(try await world.database.psql("SELECT count(*) FROM chosen_categories") == ["0"])
         }

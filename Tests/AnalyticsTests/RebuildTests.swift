@@ -180,6 +180,19 @@ struct RebuildTests {
         }
     }
 
+    @Test("what is not its publisher's stops the rebuild and counts for nobody")
+    func forged() async throws {
+        try await withAnalytics { world in
+            let (id, replay) = (world.ids.next(), world.ids.next())
+            _ = try await world.begin(replay)
+            let forged = try world.said(world.completed(id), about: id, by: "notification")
+            await #expect(throws: RebuildProblem.notApplicable(reason: "wrong_source")) {
+                try await world.send(replay, [forged])
+            }
+            #expect(try await world.database.psql("SELECT count(*) FROM projection_events") == ["0"])
+        }
+    }
+
     @Test("an archive that begins later than the projection is refused")
     func tooLate() async throws {
         try await withAnalytics { world in

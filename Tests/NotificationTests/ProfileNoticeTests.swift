@@ -1,3 +1,4 @@
+import AnchorClient
 import Contracts
 import Foundation
 import Primitives
@@ -46,6 +47,11 @@ struct ProfileNoticeTests {
         try await withNotification { world in
             try await world.adaIsCustomer()
             try await world.verdict("1-anc_et", word)
+            // For what the person has to do the provider has no word when it is asked.
+            let said: [String: ProviderVerification] = [
+                "manualReview": .manualReview, "rejected": .rejected, "approved": .approved,
+            ]
+            try await world.confirm("1-anc_et", said[word] ?? .pending)
             let inbox = try await self.inbox(world)
             #expect(inbox.map(\.kind) == [kind])
             #expect(inbox.first?.body.contains(words) == true, "\(inbox.map(\.body))")

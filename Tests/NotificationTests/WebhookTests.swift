@@ -51,13 +51,57 @@ struct WebhookTests {
         }
     }
 
-    @Test("a verdict about a customer nobody has told of waits, and is published when the customer is")
+    @Test("a verdict is asked about for an hour, however many questions had no answer")
+    func patience() async throws {
+        try await withNotification { world in
+            try await world.adaIsCustomer()
+            try await world.verdict("1-anc_et", "approved")
+            try await world.database.psql("UPDATE jobs SET attempts = 50 WHERE key = '1-anc_et'")
+            let outcome = try await world.confirm("1-anc_et", .pending)
+            #expect(outcome == .again(reason: "not_confirmed", after: nil))
+            world.clock.offset += .seconds(3601)
+            let last = try await world.confirm("1-anc_et", .pending)
+            #expect(last == .cancelled(reason: "not_confirmed"))
+        }
+    }
+
+    @Test("a verdict is published when the provider says so too", arguments: [ProviderVerification.pending, .rejected])
+    func hint(_ status: ProviderVerification) async throws {
+        try await withNotification { world in
+            try await world.adaIsCustomer()
+            try await world.verdict("1-anc_et", "approved")
+            #expect(try await world.said().isEmpty)
+            let outcome = try await world.confirm("1-anc_et", status)
+            let told = status == .pending ? [] : ["customer.rejected"]
+            #expect(outcome == .again(reason: "not_confirmed", after: nil))
+            #expect(try await world.said() == told)
+            #expect(try await world.confirm("1-anc_et", status) == outcome)
+            #expect(try await world.said() == told)
+            #expect(try await world.confirm("1-anc_et", .approved) == .done)
+            #expect(try await world.said() == told + ["customer.verified"])
+        }
+    }
+
+    @Test("a refusal that the provider does not know of is told to nobody")
+    func falseRefusal() async throws {
+        try await withNotification { world in
+            try await world.adaIsCustomer()
+            try await world.verdict("1-anc_et", "rejected")
+            try await world.verdict("2-anc_et", "reenter_information")
+            for id in ["1-anc_et", "2-anc_et"] { try await world.confirm(id, .approved) }
+            #expect(try await world.said() == ["customer.verified"])
+        }
+    }
+
+    @Test("a verdict about a customer nobody has told of waits, and is asked about when the customer is known")
     func evidence() async throws {
         try await withNotification { world in
             #expect(try await world.verdict("1-anc_et", "manualReview"))
             #expect(try await world.verdict("2-anc_et", "approved"))
             #expect(try await world.said().isEmpty)
             try await world.adaIsCustomer()
+            try await world.confirm("1-anc_et", .manualReview)
+            try await world.confirm("2-anc_et", .approved)
             #expect(try await world.said() == ["customer.rejected", "customer.verified"])
             try await world.adaIsCustomer()
             #expect(try await world.said().count == 2)
@@ -69,12 +113,13 @@ struct WebhookTests {
         try await withNotification { world in
             try await world.adaIsCustomer()
             try await world.verdict("1-anc_et", "reenter_information")
+            try await world.confirm("1-anc_et", .unverified)
             let said = try #require(try await world.last(CustomerRejected.self))
             #expect(said.status == .known(.rejected) && said.reason == "reenter_information")
         }
     }
 
-    @Test("a verdict and the news of its customer may come at the same moment: it is published either way")
+    @Test("a verdict and the news of its customer may come at the same moment: it is asked about either way")
     func atOnce() async throws {
         for _ in 0..<5 {
             try await withNotification { world in
@@ -83,6 +128,7 @@ struct WebhookTests {
                     group.addTask { try await world.adaIsCustomer() }
                     try await group.waitForAll()
                 }
+                try await world.confirm("1-anc_et", .approved)
                 #expect(try await world.said() == ["customer.verified"])
             }
         }
@@ -95,6 +141,9 @@ struct WebhookTests {
             try await world.verdict("1-anc_et", "approved")
             try await world.verdict("2-anc_et", "approved")
             try await world.verdict("3-anc_et", "rejected")
+            try await world.confirm("2-anc_et", .approved)
+            try await world.confirm("1-anc_et", .approved)
+            try await world.confirm("3-anc_et", .rejected)
             #expect(try await world.said() == ["customer.verified"])
         }
     }
@@ -111,6 +160,7 @@ struct CheckCustomerTests {
             #expect(try await world.check() == .done)
             #expect(try await world.said() == ["customer.verified"])
             try await world.verdict("1-anc_et", "approved")
+            try await world.confirm("1-anc_et", .approved)
             #expect(try await world.said() == ["customer.verified"])
         }
     }
@@ -185,12 +235,12 @@ struct WebhookLaneTests {
             #expect(try await count("webhooks") == "121")
             #expect(try await count("webhooks WHERE outcome = 'ignored'") == "20")
             #expect(try await count("outbox WHERE type = 'provider.transfer_updated'") == "100")
-            #expect(try await count("outbox WHERE type = 'customer.verified'") == "1")
+            #expect(try await count("jobs WHERE kind = 'confirm_verdict' AND key = 'v-anc_et'") == "1")
             let gaps = "(SELECT subject FROM outbox GROUP BY 1 HAVING max(sequence) <> count(*)) AS gaps"
             #expect(try await count(gaps) == "0")
             let known = Set(causes.compactMap { $0.correlationID?.lowercased })
             let told = try await world.database.psql("SELECT DISTINCT correlation_id FROM outbox")
-            #expect(told.count == 101 && told.allSatisfy(known.contains))
+            #expect(told.count == 100 && told.allSatisfy(known.contains))
             let batches = try await count("(SELECT DISTINCT xmin::text FROM webhooks) AS batches")
             #expect(try #require(Int(batches)) < 60)
         }
@@ -203,10 +253,14 @@ struct VerdictNoticeTests {
     func told() async throws {
         try await withNotification { world in
             try await world.adaIsCustomer()
-            try await world.verdict("1-anc_et", "manualReview")
-            try await world.verdict("2-anc_et", "manualReview")
-            try await world.verdict("3-anc_et", "approved")
-            try await world.verdict("4-anc_et", "rejected")
+            let verdicts: [(id: String, word: String, status: ProviderVerification)] = [
+                ("1-anc_et", "manualReview", .manualReview), ("2-anc_et", "manualReview", .manualReview),
+                ("3-anc_et", "approved", .approved), ("4-anc_et", "rejected", .rejected),
+            ]
+            for verdict in verdicts {
+                try await world.verdict(verdict.id, verdict.word)
+                try await world.confirm(verdict.id, verdict.status)
+            }
             #expect(try await world.titles(world.ada.uuid) == ["Identity Confirmed", "Identity Check"])
             let bodies = try await world.database.psql("SELECT body FROM notifications ORDER BY position")
             #expect(bodies.first == NoticeText.notVerified(.manualReview))

@@ -175,6 +175,23 @@ struct RenewalTests {
         }
     }
 
+    @Test("what an operator gives while a charge is open is not cut short by it", arguments: [true, false])
+    func givenMeanwhile(isFirst: Bool) async throws {
+        try await withSubscription { world in
+            if isFirst {
+                try await world.joins()
+                #expect(try await world.subscribe())
+            } else {
+                try await world.goes(to: try await self.bought(world))
+            }
+            let now = Date(millisecondsSince1970: world.clock.now.millisecondsSince1970)
+            let end = now.addingTimeInterval(100 * 86_400)
+            try await world.give(until: end)
+            try await world.pay()
+            #expect(try await world.status().activeUntil == Timestamp.text(Anniversary.of(end, after: end)))
+        }
+    }
+
     @Test("of a person who is erased nothing is charged any more")
     func erased() async throws {
         try await withSubscription { world in

@@ -41,19 +41,24 @@ struct CounterpartyStore: Sendable {
         }
     }
 
-    /// A user has this name.
+    /// A user has this name, which never changes.
     func learn(_ username: String, of user: UserID, in transaction: EventTransaction) async throws {
         try await transaction.stage(
             """
             INSERT INTO names (user_id, username) VALUES (\(user.uuid), \(username))
-            ON CONFLICT (user_id) DO UPDATE SET username = excluded.username
+            ON CONFLICT (user_id) DO NOTHING
             """
         )
     }
 
     /// Forgets the name of a user, and what they have chosen; what they moved stays, without a name.
     func forget(_ user: UserID, in transaction: EventTransaction) async throws {
-        try await transaction.stage("DELETE FROM names WHERE user_id = \(user.uuid)")
+        try await transaction.stage(
+            """
+            INSERT INTO names (user_id) VALUES (\(user.uuid))
+            ON CONFLICT (user_id) DO UPDATE SET username = NULL
+            """
+        )
         try await transaction.stage("DELETE FROM chosen_categories WHERE user_id = \(user.uuid)")
     }
 }

@@ -15,6 +15,7 @@ extension AnchorClient: NotificationProvider {}
 /// The kinds of jobs that notification runs.
 enum NotificationJob {
     static let checkCustomer: JobKind = "check_customer"
+    static let confirmVerdict: JobKind = "confirm_verdict"
     static let sendPush: JobKind = "send_push"
 }
 

@@ -2,12 +2,11 @@ import Contracts
 import Messaging
 import Primitives
 
-/// A user has become a customer of the provider: what webhooks said before is published now, and should webhooks get
+/// A user has become a customer of the provider: what webhooks said before is asked about now, and should webhooks get
 /// lost, a job asks.
 struct LearnCustomer: Sendable {
     let customers: CustomerStore
     let webhooks: WebhookStore
-    let publishVerdict: PublishVerdict
 
     func callAsFunction(_ data: CustomerCreated, in transaction: EventTransaction) async throws {
         try await self.customers.lockID(data.anchorCustomerID, in: transaction)
@@ -15,7 +14,7 @@ struct LearnCustomer: Sendable {
         let found = try await self.customers.find(anchorCustomerID: data.anchorCustomerID, in: transaction)
         guard let customer = found else { return }
         for evidence in try await self.webhooks.take(about: data.anchorCustomerID, in: transaction) {
-            try await self.publishVerdict(evidence.verdict, about: customer, in: transaction)
+            try await ConfirmVerdict.ask(about: customer, evidence, in: transaction)
         }
         let user = UserID(data.userID).description
         try await transaction.enqueue(

@@ -2,8 +2,8 @@ import Contracts
 import Messaging
 import Primitives
 
-/// Says what the provider has decided about a customer, to the services and to the person; that a customer is verified
-/// is said once and is for ever.
+/// Says what the provider has decided about a customer, as it answered when it was asked, to the services and to the
+/// person; that a customer is verified is said once and is for ever.
 struct PublishVerdict: Sendable {
     let customers: CustomerStore
     let notices: FileNotices

@@ -5,11 +5,12 @@ import Primitives
 
 /// Stores a webhook whose signature was good and publishes what it says, in one transaction: either both or neither, and
 /// a second delivery does nothing.
+///
+/// What it says about an identity is a hint, that starts a job to ask the provider.
 struct TakeWebhook: Sendable {
     let database: EventDatabase
     let webhooks: WebhookStore
     let customers: CustomerStore
-    let publishVerdict: PublishVerdict
 
     /// What is to happen with a webhook.
     private enum Step {
@@ -103,7 +104,8 @@ struct TakeWebhook: Sendable {
             return true
         }
         guard try await self.isNew(event, .published, in: transaction) else { return false }
-        try await self.publishVerdict(verdict, about: customer, in: transaction)
+        let hint = WebhookStore.Evidence(eventID: event.id, verdict: verdict)
+        try await ConfirmVerdict.ask(about: customer, hint, in: transaction)
         return true
     }
 

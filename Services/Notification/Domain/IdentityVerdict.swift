@@ -23,6 +23,18 @@ enum IdentityVerdict: String, Sendable {
         }
     }
 
+    /// What counts of a hint, when the provider was asked; nil: it says nothing of the kind, or not yet.
+    ///
+    /// Where its answer has no word for what a webhook can say, the hint is what it says more exactly: the person has to
+    /// do something, and nothing is given.
+    func confirmed(by status: VerificationStatus) -> IdentityVerdict? {
+        switch (self, IdentityVerdict(status)) {
+        case (.reenterInformation, .rejected?), (.reenterInformation, nil), (.awaitingDocument, nil), (.error, nil):
+            self
+        case (_, let answered): answered
+        }
+    }
+
     /// What the provider answers when asked; nil while nothing is decided.
     init?(_ status: VerificationStatus) {
         switch status {

@@ -52,7 +52,10 @@ extension Notice {
     }
 
     /// A completed transfer was returned.
+    ///
+    /// What is in the books `inbound` released the transfer's money out of suspense, and the transfer itself tells of it.
     static func reversed(_ data: TransactionReversed) -> [Notice] {
+        guard data.type != .known(.inbound) else { return [] }
         let (id, amount) = (data.transactionID, data.amount)
         var notices: [Notice] = []
         if let sender = data.senderID {

@@ -11,6 +11,11 @@ struct Inflater {
     private var bitCount = 0
     private var output: [UInt8] = []
 
+    /// The most blocks.
+    ///
+    /// Each may cost much and say nothing; what packs a body of our size makes a few dozen.
+    static let mostBlocks = 256
+
     init(_ input: [UInt8], from position: Int, limit: Int) {
         self.input = input
         self.position = position
@@ -20,7 +25,10 @@ struct Inflater {
     /// Unpacks everything.
     mutating func run() throws(Failure) -> [UInt8] {
         var isLast = false
+        var blocks = 0
         while !isLast {
+            blocks += 1
+            guard blocks <= Self.mostBlocks else { throw Failure() }
             isLast = try self.take(1) == 1
             switch try self.take(2) {
             case 0: try self.stored()

@@ -37,16 +37,10 @@ struct WebhookController: Sendable {
         return APIResponse(.ok)
     }
 
-    /// The bytes to read, if they are signed as they came or, packed on the way, as they were before.
     private func verified(_ raw: [UInt8], _ request: Request) -> [UInt8]? {
         guard let name = HTTPField.Name(WebhookSignature.anchorHeader), let header = request.headers[name] else {
             return nil
         }
-        let isPacked = Gzip.isGzip(raw)
-        let isSigned = WebhookSignature.verifyAnchor(header: header, body: raw, tokens: self.tokens)
-        guard isPacked else { return isSigned ? raw : nil }
-        guard let unpacked = Gzip.unpack(raw, limit: Self.bodyLimit) else { return nil }
-        if isSigned { return unpacked }
-        return WebhookSignature.verifyAnchor(header: header, body: unpacked, tokens: self.tokens) ? unpacked : nil
+        return SignedBody.verified(raw, header: header, tokens: self.tokens, limit: Self.bodyLimit)
     }
 }

@@ -80,12 +80,14 @@ extension Subscription {
     /// The open charge was paid.
     ///
     /// A renewal that was paid in time begins where the last period ended; one that came when the plan counted no longer
-    /// begins when it was paid, so that nobody pays for days that they did not have.
+    /// begins when it was paid, so that nobody pays for days that they did not have. What an operator has given
+    /// meanwhile is not cut short: the period that was paid begins where it ends.
     ///
     /// - Returns: Whether it was a renewal.
     mutating func pay(_ charge: Charge, at moment: Date, terms: Terms) -> Bool {
         let isRenewal = charge.startsAt != nil && self.isActive(at: moment)
-        let start = isRenewal ? charge.startsAt ?? moment : moment
+        let given = self.anchor == nil && self.isActive(at: moment) ? self.activeUntil : nil
+        let start = given ?? (isRenewal ? charge.startsAt ?? moment : moment)
         let anchor = isRenewal ? self.anchor ?? start : start
         let end = Anniversary.of(anchor, after: start)
         self.plan = charge.plan

@@ -152,11 +152,16 @@ struct AnalyticsWorld: ServiceWorld {
         try await self.handles([body])
     }
 
-    /// An event as it is published.
-    func said<Payload: EventData>(_ data: Payload, about subject: UUID, id: UUID? = nil) throws -> Data {
+    /// An event as it is published, by its publisher unless told otherwise.
+    func said<Payload: EventData>(
+        _ data: Payload,
+        about subject: UUID,
+        id: UUID? = nil,
+        by source: String? = nil
+    ) throws -> Data {
         let attributes = EventAttributes(
             id: id ?? self.ids.next(),
-            source: "test",
+            source: source ?? EventCatalogue.definition(of: Payload.type)?.source.rawValue ?? "test",
             type: Payload.type,
             majorVersion: Payload.majorVersion,
             subject: subject.lowercased,

@@ -3,6 +3,9 @@ import EventLoops
 
 @testable import NotificationService
 
+/// How an identity stands there; the events have a type of the same name.
+typealias ProviderVerification = VerificationStatus
+
 /// The provider in memory: one customer in one state.
 final class FakeProvider: NotificationProvider {
     private let verification = Locked(VerificationStatus.pending)

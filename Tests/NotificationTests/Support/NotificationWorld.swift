@@ -26,11 +26,7 @@ struct NotificationWorld: ServiceWorld {
 
     static var handlers: EventHandlers {
         let notices = FileNotices(inbox: InboxStore(), pushes: PushStore())
-        let learn = LearnCustomer(
-            customers: CustomerStore(),
-            webhooks: WebhookStore(),
-            publishVerdict: PublishVerdict(customers: CustomerStore(), notices: notices)
-        )
+        let learn = LearnCustomer(customers: CustomerStore(), webhooks: WebhookStore())
         return NotificationHandlers.make(
             learnCustomer: learn,
             inbox: InboxStore(),
@@ -44,11 +40,16 @@ struct NotificationWorld: ServiceWorld {
     }
 
     var takeWebhook: TakeWebhook {
-        TakeWebhook(
+        TakeWebhook(database: self.work, webhooks: self.webhooks, customers: self.customers)
+    }
+
+    var confirmVerdict: ConfirmVerdict {
+        ConfirmVerdict(
             database: self.work,
-            webhooks: self.webhooks,
             customers: self.customers,
-            publishVerdict: self.publishVerdict
+            provider: self.provider,
+            publishVerdict: self.publishVerdict,
+            clock: self.clock
         )
     }
 
@@ -84,6 +85,13 @@ struct NotificationWorld: ServiceWorld {
     @discardableResult
     func verdict(_ id: String, _ word: String) async throws -> Bool {
         try await self.webhook(id, "customer.identification.\(word)", ["customer": "1-anc_ind_cst"])
+    }
+
+    /// The provider is asked about the verdict of a webhook, and has decided so.
+    @discardableResult
+    func confirm(_ id: String, _ status: ProviderVerification) async throws -> JobOutcome {
+        self.provider.set(status)
+        return try await self.run(NotificationJob.confirmVerdict, id) { try await self.confirmVerdict($0) }
     }
 
     /// Titles in a user's inbox, newest first.
