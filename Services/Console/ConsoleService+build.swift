@@ -11,7 +11,7 @@ extension ServiceDefinition {
     /// The console service.
     public static let console = ServiceDefinition(
         name: "console",
-        needs: [.database, .broker, .redis],
+        needs: [.database, .broker, .redis, .policies],
         keys: ConsoleConfiguration.keys,
         schema: { try ConsoleSchema.sets() },
         build: { try ConsoleParts(host: $0).wired() }

@@ -135,6 +135,7 @@ struct SignInTests {
             ["ada:" + String(repeating: "g", count: 64)],
             ["ada:" + String(repeating: "a", count: 64), "bola:" + String(repeating: "A", count: 64)],
             ["ada:" + String(repeating: "a", count: 64), "Ada:" + String(repeating: "b", count: 64)],
+            ["Ada:" + String(repeating: "a", count: 64)], ["ada!:" + String(repeating: "a", count: 64)],
         ]
     )
     func malformed(_ entries: [String]) {

@@ -52,8 +52,10 @@ struct BackfillArchive: Sendable {
     }
 
     private func add(_ page: OutboxPage, _ gap: Int64, _ service: ServiceName, _ job: Job) async throws -> Int {
-        // What is no event has no place in an outbox; if it is there all the same, the log had it too.
-        let events = page.envelopes.compactMap { try? ArchivedEvent(bytes: $0) }
+        // What is no event, or another's, has no place in an outbox; if it is there all the same, the log had it too.
+        let events = page.envelopes.compactMap { try? ArchivedEvent(bytes: $0) }.filter {
+            $0.source == service.rawValue
+        }
         try await self.days.prepare(for: events)
         return try await self.database.transaction(cause: job.cause) { transaction in
             let added = try await self.store.append(events, from: .outbox, in: transaction)

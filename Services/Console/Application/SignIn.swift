@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import Messaging
 import Primitives
 import Sealing
 import ServiceKit
@@ -50,10 +51,10 @@ struct SignIn: Sendable {
     func withOrganization(_ token: String) async throws -> Opened {
         guard let role = self.role else { throw Refusal.noOperator }
         let identity = try await role.verifier.verify(token)
-        guard identity.organization == role.organization, OperatorSession.isName(identity.clerkSubject) else {
-            throw Refusal.noOperator
-        }
-        return self.open(identity.clerkSubject, .organization, Self.credential(role.organization))
+        guard identity.organization == role.organization,
+            let name = OperatorName.canonical(identity.clerkSubject)
+        else { throw Refusal.noOperator }
+        return self.open(name, .organization, Self.credential(role.organization))
     }
 
     /// Names the role that a session was opened with: when another one is asked for, the session ends.

@@ -79,12 +79,20 @@ struct StoreEntries: Sendable {
         var contents = Contents()
         for entry in entries {
             do throws(ArchivedEvent.MalformedReason) {
-                contents.events.append(try ArchivedEvent(bytes: entry.body))
+                let event = try ArchivedEvent(bytes: entry.body)
+                guard Self.isRouted(event, entry) else { throw ArchivedEvent.MalformedReason.wrongKey }
+                contents.events.append(event)
             } catch {
                 contents.malformed.append(Self.malformed(entry, error))
             }
         }
         return contents
+    }
+
+    /// Whether it came with a key of its kind; past the exchange writes an administrator of the broker alone.
+    private static func isRouted(_ event: ArchivedEvent, _ entry: EventLogEntry) -> Bool {
+        entry.routingKey == Topology.eventLog
+            || Topology.isKey(entry.routingKey, of: EventType(rawValue: event.type))
     }
 
     private static func malformed(_ entry: EventLogEntry, _ reason: ArchivedEvent.MalformedReason) -> MalformedMessage {

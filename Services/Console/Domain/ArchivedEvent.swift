@@ -35,6 +35,8 @@ struct ArchivedEvent: Sendable {
         guard let milliseconds = attributes.id.version7Milliseconds else { throw .badID }
         let texts = [attributes.source, attributes.type.rawValue, attributes.subject]
         guard texts.allSatisfy(Self.isStorable) else { throw .badAttribute }
+        // Whoever replays it must be able to believe it.
+        guard EventCatalogue.isPublisher(attributes.source, of: attributes.type) else { throw .wrongSource }
         self.id = attributes.id
         // A time that cannot be read is no reason to lose the event.
         self.time = Timestamp.parse(attributes.time) ?? Date(millisecondsSince1970: milliseconds)
@@ -57,6 +59,8 @@ struct ArchivedEvent: Sendable {
         case notAnEnvelope = "not_an_envelope"
         case badID = "bad_id"
         case badAttribute = "bad_attribute"
+        case wrongSource = "wrong_source"
+        case wrongKey = "wrong_key"
         case refusedByDatabase = "refused_by_database"
     }
 }

@@ -18,10 +18,8 @@ struct OperatorSession: Sendable, Hashable {
     let credential: String
     let expiresAt: Date
 
-    /// Names operators in headers and in the audit.
-    static func isName(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x2c }
-    }
+    /// Names operators in headers and in the audit, in the one spelling that they have there.
+    static func isName(_ text: String) -> Bool { OperatorName.canonical(text) == text }
 }
 
 /// Its text, which a signature follows.

@@ -14,7 +14,7 @@ struct OperatorTokens: Sendable {
     /// Reads `<name>:<SHA-256 of the token, hexadecimal>`; no two have one token, and who has two, because one is being
     /// replaced, is still one.
     ///
-    /// Names that differ in case alone are refused: who is two could approve what they proposed.
+    /// Names in another spelling than the audit's are refused: who is two could approve what they proposed.
     init(_ entries: [String]) throws(Malformed) {
         var names: [String: String] = [:]
         for entry in entries {
@@ -22,7 +22,6 @@ struct OperatorTokens: Sendable {
             let name = String(entry[..<colon])
             let digest = entry[entry.index(after: colon)...].lowercased()
             guard OperatorSession.isName(name), digest.utf8.count == 64, Hex.decode(digest) != nil,
-                !names.values.contains(where: { $0 != name && $0.lowercased() == name.lowercased() }),
                 names.updateValue(name, forKey: digest) == nil
             else { throw Malformed() }
         }

@@ -52,6 +52,7 @@ function digest(seen) {
     unknown: seen.money ? unknown?.count ?? 0 : null,
     oldestUnknown: unknown?.oldest_seconds ?? 0,
     breaks: seen.breaks?.open ?? null,
+    explained: seen.breaks?.explained ?? null,
     repeats: repeats(statuses),
   };
 }
@@ -67,11 +68,22 @@ function twice(repeats) {
   return tile("Came twice", count(repeats?.all), repeats ? share : "not told", "");
 }
 
+/** How much of the provider's books ours explain: all of it within a quarter of an hour. */
+function explained(now) {
+  const { listed, matched, oldest_seconds: oldest } = now.explained ?? {};
+  // All of it only when it is all.
+  const share = listed ? `${Math.floor((100 * matched) / listed)} %` : "–";
+  const rest = oldest === undefined ? "all matched" : `oldest ${span(oldest)}`;
+  const note = now.breaks ? `${count(now.breaks)} breaks, ${rest}` : now.explained ? rest : "not told";
+  return tile("Explained", share, note, now.breaks || oldest > 900 ? "bad" : "", "#/breaks");
+}
+
 function tiles(seen, now) {
   const archiveAge = seen.archive.newest_time ? (new Date(seen.now) - new Date(seen.archive.newest_time)) / 1000 : null;
   return h(
     "ul",
     { class: "tiles", "aria-label": "At a glance" },
+    explained(now),
     tile("Money in flight", brief(now.flight), `${count(now.transfers)} transfers`, "", "#/transfers"),
     tile("Unknown", count(now.unknown), now.unknown ? `oldest ${span(now.oldestUnknown)}` : "none", now.unknown ? "bad" : "", address("transfers", { state: "unknown" })),
     tile("Oldest unsent", now.unsent ? span(now.oldestUnsent) : "none", `${count(now.unsent)} unsent`, now.oldestUnsent > 30 ? "bad" : ""),
@@ -79,7 +91,6 @@ function tiles(seen, now) {
     tile("In queues", count(now.queued), now.queued === null ? "broker not asked" : "messages", ""),
     tile("Parked", count(now.parked), "subjects", now.parked ? "bad" : "", "#/parked"),
     tile("Jobs failed", count(now.failed), "to be decided", now.failed ? "bad" : "", address("jobs", { state: "failed" })),
-    tile("Breaks", count(now.breaks), "open", now.breaks ? "bad" : "", "#/breaks"),
     tile("Archive", count(seen.archive.position), archiveAge === null ? "empty" : `newest ${span(Math.max(0, archiveAge))} ago`, seen.archive.open_gaps ? "bad" : "", "#/events"),
     twice(now.repeats),
   );

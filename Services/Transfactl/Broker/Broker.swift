@@ -16,7 +16,14 @@ struct Broker: Sendable {
 
     /// Gives `body` the broker that the environment names.
     static func with<Value: Sendable>(_ body: (Broker) async throws(Failure) -> Value) async throws(Failure) -> Value {
-        let environment = ProcessInfo.processInfo.environment
+        try await self.with(ProcessInfo.processInfo.environment, body)
+    }
+
+    /// Gives `body` the broker that these variables name.
+    static func with<Value: Sendable>(
+        _ environment: [String: String],
+        _ body: (Broker) async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         let (base, authorization) = try Self.address(environment["RABBITMQ_MANAGEMENT_URL"] ?? "")
         guard let url = environment["RABBITMQ_URL"], let configuration = try? AMQPConfiguration(url: url) else {
             throw Failure("RABBITMQ_URL is missing or no address of a broker.")
@@ -106,6 +113,28 @@ struct Broker: Sendable {
             ]
             _ = try await self.send(.put, "policies/\(self.host)/\(Self.escaped(policy.name))", body)
         }
+    }
+
+    /// Makes a user with these rights in the virtual host, or gives one that is there these rights and this password.
+    func make(_ user: BrokerUser, called name: String, password: String) async throws(Failure) {
+        let (own, rights) = (Self.escaped(name), user.rights)
+        let login: JSONNode = ["password": .text(password), "tags": .text(user.tags)]
+        // The rights come first where there is a user already: nobody has none of them in between.
+        if try await !self.has(user: own) { _ = try await self.send(.put, "users/\(own)", login) }
+        let names: JSONNode = [
+            "configure": .text(rights.configure), "write": .text(rights.write), "read": .text(rights.read),
+        ]
+        _ = try await self.send(.put, "permissions/\(self.host)/\(own)", names)
+        let keys: JSONNode = [
+            "exchange": .text(Topology.exchange), "write": .text(rights.keys), "read": ".*",
+        ]
+        _ = try await self.send(.put, "topic-permissions/\(self.host)/\(own)", keys)
+        _ = try await self.send(.put, "users/\(own)", login)
+    }
+
+    private func has(user: String) async throws(Failure) -> Bool {
+        let users = (try? JSONNode(json: Data(try await self.send(.get, "users"))))?.elements ?? []
+        return users.contains { Self.escaped($0["name"]?.text ?? "") == user }
     }
 
     /// The broker has a name of its own for each binding.

@@ -23,12 +23,14 @@ struct SuspenseCommand: AsyncParsableCommand {
                 let disposition: String
                 let reason: String
                 let proposedBy: String
+                let state: String
 
                 private enum CodingKeys: String, CodingKey {
                     case id
                     case disposition
                     case reason
                     case proposedBy = "proposed_by"
+                    case state
                 }
             }
 
@@ -40,7 +42,7 @@ struct SuspenseCommand: AsyncParsableCommand {
 
             var text: String {
                 let proposal = self.release.map {
-                    ", \($0.disposition) proposed by \($0.proposedBy) as \($0.id): \($0.reason)"
+                    ", \($0.disposition) proposed by \($0.proposedBy) as \($0.id), \($0.state): \($0.reason)"
                 }
                 return "\(self.id) \(self.amount) kobo, \(self.type) of \(self.since)\(proposal ?? "")"
             }
@@ -65,8 +67,13 @@ struct SuspenseCommand: AsyncParsableCommand {
         @Argument(help: "The id that the list shows.")
         var id: UUIDText
 
-        @Option(help: "credit: into the wallet; return: back to who sent it.")
+        @Option(
+            help: "credit: into the wallet; return: back to who sent it; payout: to a bank account of who is closed."
+        )
         var disposition: String
+
+        @Option(help: "The verified bank account of a payout.")
+        var beneficiary: UUIDText?
 
         @Option(help: "Why; it stays in the books.")
         var reason: String
@@ -77,10 +84,21 @@ struct SuspenseCommand: AsyncParsableCommand {
         private struct Order: Encodable {
             let disposition: String
             let reason: String
+            let beneficiaryID: String?
+
+            private enum CodingKeys: String, CodingKey {
+                case disposition
+                case reason
+                case beneficiaryID = "beneficiary_id"
+            }
         }
 
         func run() async throws {
-            let order = Order(disposition: self.disposition, reason: self.reason)
+            let order = Order(
+                disposition: self.disposition,
+                reason: self.reason,
+                beneficiaryID: self.beneficiary?.text
+            )
             try await SuspenseCommand.act(
                 "/internal/suspense/\(self.id.text)/releases",
                 order,

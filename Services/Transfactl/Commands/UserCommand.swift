@@ -14,7 +14,10 @@ struct UserCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "erase",
             abstract: "Destroys the data key of a person: nothing personal can be read again, anywhere.",
-            discussion: "This cannot be taken back. Money that is left stays in the ledger and moves no more."
+            discussion: """
+                This cannot be taken back. Unless transaction has just said that nothing is left, the first order is a \
+                proposal, and another operator has to give the same one within a day.
+                """
         )
 
         @OptionGroup var output: OutputOptions
@@ -35,7 +38,10 @@ struct UserCommand: AsyncParsableCommand {
             let path = "/internal/users/\(self.user.text)/erase"
             let call = try Call.post(.internalPort(.auth), path, self.acting.order).inName(of: self.acting.name)
             try await self.output.reporting { caller, report throws(Failure) in
-                report.act("the data key of \(self.user.text) is destroyed", try await caller.send(call))
+                let answer = try await caller.send(call)
+                let isProposed = answer.status == 202
+                report.act("the data key of \(self.user.text) is \(isProposed ? "to be " : "")destroyed", answer)
+                if isProposed { report.note("another operator has to order it too, or this one once nothing is left") }
             }
         }
     }

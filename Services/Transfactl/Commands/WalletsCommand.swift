@@ -7,9 +7,9 @@ struct WalletsCommand: AsyncParsableCommand {
         commandName: "wallets",
         abstract: "Wallets that send nothing until an operator has looked.",
         discussion: """
-            A wallet is blocked when money was taken back that had been spent, or when what a restored ledger had forgotten \
-            took it below zero. Exit code 0: done; 2: refused, or nobody answers; 4: there is no such wallet; 64: the \
-            command line is wrong.
+            A wallet is blocked when money was taken back that had been spent, until what comes in has paid it, or \
+            when what a restored ledger had forgotten took it below zero. Exit code 0: done; 2: refused, or nobody answers; \
+            4: there is no such wallet; 64: the command line is wrong.
             """,
         subcommands: [Blocked.self, Unblock.self]
     )
@@ -35,7 +35,8 @@ struct WalletsCommand: AsyncParsableCommand {
     /// `transfactl wallets unblock <user>`.
     struct Unblock: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lets a wallet send again; refused while it is below zero. Nothing of what is owed is paid by it."
+            abstract:
+                "Lets a wallet send again; refused while it is below zero. A debt stays, and what comes in pays it."
         )
 
         @OptionGroup var output: EventOutput
@@ -43,7 +44,7 @@ struct WalletsCommand: AsyncParsableCommand {
         @Argument(help: "The user's id.")
         var user: UUIDText
 
-        @Option(help: "What is owed, in kobo, as the list says: settled elsewhere, or given up.")
+        @Option(help: "What is owed, in kobo, as the list says.")
         var owed: Int64
 
         @OptionGroup var acting: OperatorOptions

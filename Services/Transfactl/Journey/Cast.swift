@@ -35,7 +35,7 @@ struct Cast {
             accountType: "merchant",
             kybDetails: KYBDetails(
                 businessName: "Invented Shop",
-                rcNumber: "RC0000001",
+                rcNumber: "RC\(self.run.text)",
                 registrationType: "Private_Incorporated",
                 industry: "Agriculture-AgriculturalCooperatives",
                 dateOfRegistration: "2015-06-01",

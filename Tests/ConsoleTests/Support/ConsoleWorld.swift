@@ -52,7 +52,14 @@ struct ConsoleWorld: ServiceWorld {
 
     static func entries(_ bodies: [Data], from offset: UInt64) -> [EventLogEntry] {
         bodies.enumerated().map { index, body in
-            EventLogEntry(offset: offset + UInt64(index), isFirst: index == 0, routingKey: "00.test", body: Array(body))
+            let event = try? EventEnvelope.attributes(in: body)
+            let key = event.map { Topology.routingKey(type: $0.type, subject: $0.subject) } ?? "00.test"
+            return EventLogEntry(
+                offset: offset + UInt64(index),
+                isFirst: index == 0,
+                routingKey: key,
+                body: Array(body)
+            )
         }
     }
 
@@ -95,11 +102,11 @@ let ids = UUIDv7Source()
 /// An id made some time from now.
 func id(after offset: Duration) -> UUID { UUIDv7Source(clock: AdjustableClock(offset: offset)).next() }
 
-/// The bytes of an event.
+/// The bytes of an event, of its publisher unless told otherwise.
 func envelope(
     _ id: UUID = ids.next(),
     type: EventType = "transaction.created",
-    source: String = "transaction",
+    source: String? = nil,
     subject: String = UUID().lowercased,
     sequence: Int64 = 1,
     correlation: UUID? = nil,
@@ -108,7 +115,7 @@ func envelope(
 ) throws -> Data {
     let attributes = EventAttributes(
         id: id,
-        source: source,
+        source: source ?? EventCatalogue.definition(of: type)?.source.rawValue ?? "transaction",
         type: type,
         majorVersion: 1,
         subject: subject,

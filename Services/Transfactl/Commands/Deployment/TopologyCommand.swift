@@ -12,7 +12,7 @@ struct TopologyCommand: AsyncParsableCommand {
             Services declare all of it when they start and watch it while they run; this is for before the first start, \
             and for looking. Needs RABBITMQ_MANAGEMENT_URL and RABBITMQ_URL, whose virtual host is meant.
             """,
-        subcommands: [TopologyPlanCommand.self, TopologyDiff.self, TopologyApply.self]
+        subcommands: [TopologyPlanCommand.self, TopologyDiff.self, TopologyApply.self, TopologyUsers.self]
     )
 
     /// Longer than two looks of any relay: each must notice that a queue is gone before it is there again.

@@ -24,6 +24,7 @@ struct DevUp: AsyncParsableCommand {
         try await self.show.run { output throws(Failure) in
             let driver = self.dev.driver
             if !driver.folder.isPrepared { try await self.preparing.prepare(with: driver) }
+            try await driver.makeBrokerUsers()
             for name in try await driver.acting({ try await $0.start(self.parts) }) {
                 output.item(["kind": "running", "part": .text(name)], text: "\(name) runs already")
             }
