@@ -18,6 +18,15 @@ struct TextFormTests {
         }
     }
 
+    @Test("the length of a text is that of its code points, both bounds included")
+    func codePoints() {
+        let stacked = "e" + String(repeating: "\u{301}", count: 3)
+        #expect(stacked.count == 1)
+        #expect(stacked.hasCodePoints(1...4) && stacked.hasCodePoints(4...9))
+        #expect(!stacked.hasCodePoints(1...3) && !stacked.hasCodePoints(5...9))
+        #expect("".hasCodePoints(0...0) && !"".hasCodePoints(1...2))
+    }
+
     @Test("what is not hexadecimal is refused", arguments: ["0", "0g", "0x00", " 00", "００"])
     func notHex(_ text: String) {
         #expect(Hex.decode(text) == nil)

@@ -108,6 +108,30 @@ struct ConnectionTests {
         }
     }
 
+    @Test(
+        "words that nobody asked for end the connection and nothing else: it is tried again, and commands are refused",
+        arguments: [
+            "+OK\r\n", "-ERR no\r\n", ">2\r\n+message\r\n+news\r\n", "*1\r\n", "*-1\r\n", "$2147483647\r\n",
+            ":9223372036854775808\r\n", "\u{0}", "%1\r\n+a\r\n+b\r\n",
+        ]
+    )
+    func unasked(word: String) async throws {
+        let server = try TalkativeServer(saying: word)
+        defer { server.stop() }
+        let url = "redis://127.0.0.1:\(server.port)"
+        let configuration = try adjusted(url) {
+            $0.connectTimeout = .milliseconds(200)
+            $0.stuckAfter = .milliseconds(200)
+            $0.firstBackoff = .milliseconds(5)
+            $0.longestBackoff = .milliseconds(20)
+        }
+        try await withClient(configuration, connected: false) { client async throws in
+            try await eventually("the client to come again", within: .seconds(30)) { server.connections >= 3 }
+            let error = await failure { () throws(RedisError) in _ = try await client.send(["PING"]) }
+            #expect(error?.code == .unavailable || error?.code == .lost)
+        }
+    }
+
     @Test("when the client is stopped, commands in flight still get their replies")
     func stopAnswersWhatIsInFlight() async throws {
         let redis = try OwnRedis()

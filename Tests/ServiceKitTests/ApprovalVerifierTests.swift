@@ -134,6 +134,26 @@ struct ApprovalVerifierTests {
         }
     }
 
+    @Test("a device that is not known is told to wait within a minute of its registration, and refused later")
+    func newDevice() async throws {
+        let world = World()
+        let verifier = try world.verifier()
+        let device = UUIDv7Source(clock: world.clock).next()
+        let early = try world.deviceHeader(device: device)
+        await #expect(throws: APIError.approvingDeviceNotReady) {
+            try await verifier.verify(header: early, bound: world.bound)
+        }
+        world.clock.advance(by: .seconds(61))
+        let late = try world.deviceHeader(device: device)
+        await #expect(throws: APIError.approvingDeviceUnknown) {
+            try await verifier.verify(header: late, bound: world.bound)
+        }
+        let ahead = try world.deviceHeader(device: UUIDv7Source(clock: AdjustableClock(offset: .seconds(3600))).next())
+        await #expect(throws: APIError.approvingDeviceUnknown) {
+            try await verifier.verify(header: ahead, bound: world.bound)
+        }
+    }
+
     @Test(
         "a signature is good for two minutes either way",
         arguments: [(110.0, true), (-110, true), (130, false), (-130, false)]

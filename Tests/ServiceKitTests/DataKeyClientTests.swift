@@ -30,8 +30,8 @@ private func withKeyOwner(
             }
         },
         { running in
-            let reader = SettingsReader(["AUTH_INTERNAL_URL": running.publicURL, "AUTH_INTERNAL_TOKEN": token])
-            try await body(DataKeyClient(settings: try AuthSettings(reader), http: HTTPClient()), key, asked)
+            let reader = SettingsReader(["AUTH_INTERNAL_URL": running.publicURL, "DATA_KEYS_TOKEN": token])
+            try await body(DataKeyClient(settings: try DataKeySettings(reader), http: HTTPClient()), key, asked)
         }
     )
 }
@@ -73,8 +73,10 @@ struct DataKeyClientTests {
 
     @Test("an owner that is not there is unavailable")
     func unreachable() async throws {
-        let reader = SettingsReader(["AUTH_INTERNAL_URL": "http://127.0.0.1:1", "AUTH_INTERNAL_TOKEN": "x"])
-        let client = DataKeyClient(settings: try AuthSettings(reader), http: HTTPClient())
+        let reader = SettingsReader([
+            "AUTH_INTERNAL_URL": "http://127.0.0.1:1", "DATA_KEYS_TOKEN": "a-token-for-data-keys",
+        ])
+        let client = DataKeyClient(settings: try DataKeySettings(reader), http: HTTPClient())
         await #expect(throws: DataKeyError.unavailable) { try await client.key(for: known) }
     }
 

@@ -35,6 +35,34 @@ struct InternalServerTests {
         )
     }
 
+    @Test("a token for metrics opens metrics, one of a path opens that path, and neither opens another")
+    func narrow() async throws {
+        let keys = try #require(SecretList(["a-token-for-data-keys", "another-for-data-keys"]))
+        try await withRunningHost(
+            variables: ["METRICS_TOKEN": "a-token-for-metrics,another-for-metrics"],
+            routes: noRoutes,
+            internalRoutes: { $0.get("/open") { _, _ in "open" } },
+            guardedRoutes: GuardedRoutes(keys) { $0.get("/keys/:user") { _, _ in "key" } },
+            { running in
+                let paths = ["/metrics", "/internal/keys/ada", "/internal/open", "/internal/ops/clock"]
+                let opened = [
+                    "an-internal-token-of-a-test": [200, 401, 200, 200], "a-token-for-metrics": [200, 401, 401, 401],
+                    "another-for-metrics": [200, 401, 401, 401], "a-token-for-data-keys": [401, 200, 401, 401],
+                    "another-for-data-keys": [401, 200, 401, 401], "a-token-of-nobody-here": [401, 401, 401, 401],
+                ]
+                for (token, wanted) in opened {
+                    var found: [Int] = []
+                    for path in paths {
+                        let url = running.internalURL + path
+                        let headers = ["Authorization": "Bearer \(token)"]
+                        found.append(try await running.send(.get, url, headers: headers).status)
+                    }
+                    #expect(found == wanted, "\(token)")
+                }
+            }
+        )
+    }
+
     @Test("a service lists what it answers, on both ports")
     func routes() async throws {
         try await withRunningHost(

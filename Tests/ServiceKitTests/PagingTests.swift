@@ -23,6 +23,12 @@ private func routes(_ router: Router<AppRequestContext>) {
             return try APIResponse(json: ["position": "\(position)", "limit": "\(paging.limit)", "next": next])
         }
     }
+    group.get("/kept") { request, context in
+        let paging = try Paging(request, context)
+        let numbers = try paging.numbers(4) ?? []
+        let next = paging.cursor(keeping: [.max, -1, .min, 41])
+        return try APIResponse(json: ["numbers": numbers.map { "\($0)" }.joined(separator: " "), "next": next])
+    }
     group.get("/ids") { request, context in
         let paging = try Paging(request, context, maximum: 100)
         let id = try paging.id()
@@ -56,6 +62,18 @@ struct PagingTests {
             #expect(third["position"] == "40")
             let ids = try await self.ask("/ids?limit=100", running)
             #expect(try await self.ask("/ids?cursor=\(ids["next"] ?? "")", running)["id"] == ids["id"])
+        }
+    }
+
+    @Test("a cursor keeps numbers, and one that keeps fewer is of another list")
+    func numbers() async throws {
+        try await withRunningHost(routes: routes) { running in
+            let first = try await self.ask("/kept", running)
+            #expect(first["numbers"]?.isEmpty == true)
+            let second = try await self.ask("/kept?cursor=\(first["next"] ?? "")", running)
+            #expect(second["numbers"] == "\(Int64.max) -1 \(Int64.min) 41")
+            let seal = CursorSeal(SymmetricKey(size: .bits256))
+            #expect(seal.place(in: seal.text(of: Array(repeating: 7, count: 32), in: "list"), of: "list")?.count == 32)
         }
     }
 

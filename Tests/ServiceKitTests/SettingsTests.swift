@@ -10,6 +10,7 @@ private let complete = plainVariables.merging(
         "DATABASE_URL": "postgres://a:b@h/d", "WORKER_DATABASE_URL": "postgres://a:b@h/d",
         "RABBITMQ_URL": "amqp://a:b@h/v", "REDIS_URL": "redis://h:1/0", "CLERK_JWKS_URL": "https://c.test/jwks",
         "CLERK_ISSUER": "https://c.test", "AUTH_INTERNAL_URL": "http://auth:9000/",
+        "DATA_KEYS_TOKEN": "a-token-for-data-keys",
     ]
 ) { $1 }
 
@@ -30,7 +31,9 @@ struct SettingsTests {
         #expect(settings.internalServer.host == "127.0.0.1")
         #expect(settings.auth.url == "http://auth:9000")
         #expect(settings.auth.token == plainVariables["INTERNAL_TOKEN"])
-        #expect(settings.broker.managementURL == nil)
+        #expect(settings.dataKeys.token == "a-token-for-data-keys" && settings.dataKeys.url == settings.auth.url)
+        #expect(settings.internalServer.metricsTokens == nil)
+        #expect(settings.broker.managementURL == nil && settings.broker.topologyURL == nil)
     }
 
     @Test(
@@ -69,7 +72,7 @@ struct SettingsTests {
     @Test("while a token is being replaced the first one is sent and all are taken")
     func replacedToken() throws {
         let two = "one-token-of-a-test, other-token-of-a-test"
-        let settings = try settings(complete.merging(["INTERNAL_TOKEN": two, "AUTH_INTERNAL_TOKEN": two]) { $1 })
+        let settings = try settings(complete.merging(["INTERNAL_TOKEN": two]) { $1 })
         let tokens = settings.internalServer.tokens
         #expect(tokens.current == "one-token-of-a-test" && settings.auth.token == tokens.current)
         for token in tokens.all { #expect(tokens.contains(token)) }
@@ -113,6 +116,36 @@ struct SettingsTests {
         #expect(Set(ServiceSettings.keys(for: .all).map(\.name)).count == ServiceSettings.keys(for: .all).count)
     }
 
+    @Test(
+        "a token that opens one thing cannot be one that opens nearly all",
+        arguments: ["DATA_KEYS_TOKEN", "METRICS_TOKEN"]
+    )
+    func narrowToken(name: String) throws {
+        let wide = plainVariables["INTERNAL_TOKEN"] ?? ""
+        for (text, reason) in [
+            (wide, "must not be an INTERNAL_TOKEN"), ("another-token-here,\(wide)", "must not be an INTERNAL_TOKEN"),
+            ("short", "must have 16 characters or more"),
+        ] {
+            let problem = #expect(throws: ConfigurationProblem.self) {
+                try settings(complete.merging([name: text]) { $1 })
+            }
+            #expect(problem == ConfigurationProblem(variable: name, reason: reason))
+        }
+    }
+
+    @Test("no token that opens one thing opens another one: Prometheus reads no data keys")
+    func narrowTokens() throws {
+        let token = complete["DATA_KEYS_TOKEN"] ?? ""
+        let variables = complete.merging(["METRICS_TOKEN": "another-for-metrics,\(token)"]) { $1 }
+        let metrics = #expect(throws: ConfigurationProblem.self) { try settings(variables) }
+        #expect(metrics == ConfigurationProblem(variable: "METRICS_TOKEN", reason: "must not be a DATA_KEYS_TOKEN"))
+        // As auth reads it, which gives them out.
+        let keys = #expect(throws: ConfigurationProblem.self) {
+            try SettingsReader(variables).narrowSecrets(.dataKeysToken)
+        }
+        #expect(keys == ConfigurationProblem(variable: "DATA_KEYS_TOKEN", reason: "must not be a METRICS_TOKEN"))
+    }
+
     @Test("a service is asked only for what it uses")
     func needs() throws {
         let variables = complete.filter { $0.key != "REDIS_URL" && $0.key != "AUTH_INTERNAL_URL" }
@@ -120,6 +153,11 @@ struct SettingsTests {
         _ = try ServiceSettings(service: "test", needs: needs, reader: SettingsReader(variables))
         let names = ServiceSettings.keys(for: needs).map(\.name)
         #expect(!names.contains("AUTH_INTERNAL_URL"))
+        // Whoever sets policies decides where messages go.
+        let management = ["RABBITMQ_MANAGEMENT_URL": "http://a:b@h"]
+        let reader = SettingsReader(variables.merging(management) { $1 })
+        let settings = try ServiceSettings(service: "test", needs: needs, reader: reader)
+        #expect(settings.broker.managementURL == nil && !names.contains("RABBITMQ_MANAGEMENT_URL"))
     }
 
     @Test("a service with Redis counts requests there, unless it wants to count alone")

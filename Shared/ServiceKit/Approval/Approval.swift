@@ -44,6 +44,15 @@ extension APIError {
         source: .header("Transfa-Approval")
     )
 
+    /// 409: a device that was registered a moment ago has not arrived here yet; the same approval is good later.
+    public static let approvingDeviceNotReady = APIError(
+        .conflict,
+        code: "device_not_ready",
+        detail: "The approving device was registered a moment ago. Try again in a moment.",
+        source: .header("Transfa-Approval"),
+        headers: [.retryAfter: "2"]
+    )
+
     /// 403: there is one, and it does not hold; why is not said.
     public static let approvalInvalid = APIError(
         .forbidden,

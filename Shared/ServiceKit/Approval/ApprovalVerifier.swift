@@ -17,6 +17,8 @@ public struct ApprovalVerifier: Sendable {
     static let tolerance: TimeInterval = 120
     /// How far the clocks of our own machines may be apart.
     static let skew: TimeInterval = 5
+    /// How long after its registration a device may not have been heard of here.
+    static let arrival: TimeInterval = 60
 
     private let pinKeys: KeySetCache<ES256Key>
     private let deviceKeys: DeviceKeyCache
@@ -49,7 +51,8 @@ public struct ApprovalVerifier: Sendable {
 
     /// Checks the approval of a request whose body was read.
     ///
-    /// - Throws: 403 `approval_required`, `approval_invalid` or `device_unknown`; what the lookup of device keys throws.
+    /// - Throws: 403 `approval_required`, `approval_invalid` or `device_unknown`, 409 `device_not_ready`; what the lookup of
+    ///   device keys throws.
     public func verify(_ request: Request, context: AppRequestContext) async throws -> Approval {
         let identity = try context.requireIdentity()
         guard let header = request.headers[.transfaApproval] else { throw APIError.approvalRequired }
@@ -77,7 +80,7 @@ public struct ApprovalVerifier: Sendable {
         let age = self.clock.now.timeIntervalSince1970 - Double(approval.timestamp)
         guard abs(age) <= Self.tolerance else { throw APIError.approvalInvalid }
         guard let key = try await self.deviceKeys.key(approval.device, of: bound.user) else {
-            throw APIError.approvingDeviceUnknown
+            throw self.isNew(approval.device) ? APIError.approvingDeviceNotReady : APIError.approvingDeviceUnknown
         }
         let text = ApprovalText(
             method: bound.method,
@@ -89,6 +92,13 @@ public struct ApprovalVerifier: Sendable {
         )
         guard DeviceSignature.verify(approval.signature, of: text, by: key) else { throw APIError.approvalInvalid }
         return Approval(nonce: approval.nonce, method: .device(approval.device))
+    }
+
+    /// Whether a device may have been registered a moment ago: its id, which `auth` gives, says when.
+    private func isNew(_ device: UUID) -> Bool {
+        guard let made = device.version7Milliseconds else { return false }
+        let age = self.clock.now.timeIntervalSince1970 - Double(made) / 1000
+        return (-Self.skew...Self.arrival).contains(age)
     }
 
     private func pin(_ token: String, _ bound: BoundRequest) async throws -> Approval {

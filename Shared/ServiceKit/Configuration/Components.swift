@@ -12,8 +12,11 @@ public struct HTTPSettings: Sendable {
     public let rateLimits: RateLimitSettings
     /// Whose `X-Forwarded-For` is believed.
     public let trustedProxies: TrustedProxies
+    /// How long the other side may keep us waiting; the internal port's too.
+    let connections: ConnectionLimits
 
-    /// Reads `PORT`, `HOST`, `REQUEST_DEADLINE_SECONDS`, `REQUEST_BODY_LIMIT_BYTES`, `RATE_LIMIT_*`, `TRUSTED_PROXIES`.
+    /// Reads `PORT`, `HOST`, `REQUEST_DEADLINE_SECONDS`, `REQUEST_BODY_LIMIT_BYTES`, `RATE_LIMIT_*`, `TRUSTED_PROXIES`,
+    /// `REQUEST_HEAD_SECONDS`, `CONNECTION_IDLE_SECONDS`, `ANSWER_STALL_SECONDS`.
     public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.host = try reader.text(.host)
         self.port = try reader.integer(.port)
@@ -21,6 +24,11 @@ public struct HTTPSettings: Sendable {
         self.bodyLimit = try reader.integer(.bodyLimit)
         self.rateLimits = try RateLimitSettings(reader)
         self.trustedProxies = try TrustedProxies(reader)
+        self.connections = ConnectionLimits(
+            head: try reader.seconds(.requestHead),
+            idle: try reader.seconds(.connectionIdle),
+            stall: try reader.seconds(.answerStall)
+        )
     }
 }
 
@@ -32,12 +40,15 @@ public struct InternalSettings: Sendable {
     public let port: Int
     /// The bearer tokens of everything but health, several while one is being replaced.
     public let tokens: SecretList
+    /// The bearer tokens that open `/metrics` alone; nil when none do.
+    let metricsTokens: SecretList?
 
-    /// Reads `INTERNAL_PORT`, `INTERNAL_HOST`, `INTERNAL_TOKEN`.
+    /// Reads `INTERNAL_PORT`, `INTERNAL_HOST`, `INTERNAL_TOKEN`, `METRICS_TOKEN`.
     public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.host = try reader.text(.internalHost)
         self.port = try reader.integer(.internalPort)
         self.tokens = try reader.secrets(.internalToken, minimum: 16)
+        self.metricsTokens = try reader.optionalNarrowSecrets(.metricsToken)
     }
 }
 
@@ -59,13 +70,16 @@ public struct DatabaseSettings: Sendable {
 public struct BrokerSettings: Sendable {
     /// For connections.
     public let url: String
-    /// The management API, if there is one.
+    /// For what is declared, as a user who may; nil when that is the same.
+    public let topologyURL: String?
+    /// The management API, if there is one and the service looks after policies.
     public let managementURL: String?
 
-    /// Reads `RABBITMQ_URL`, `RABBITMQ_MANAGEMENT_URL`.
-    public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
+    /// Reads `RABBITMQ_URL`, `RABBITMQ_TOPOLOGY_URL`, and for who looks after policies `RABBITMQ_MANAGEMENT_URL`.
+    public init(_ reader: SettingsReader, setsPolicies: Bool) throws(ConfigurationProblem) {
         self.url = try reader.text(.rabbitmqURL)
-        self.managementURL = try reader.optionalText(.rabbitmqManagementURL)
+        self.topologyURL = try reader.optionalText(.rabbitmqTopologyURL)
+        self.managementURL = setsPolicies ? try reader.optionalText(.rabbitmqManagementURL) : nil
     }
 }
 
@@ -92,21 +106,37 @@ public struct ClerkSettings: Sendable {
     }
 }
 
-/// The internal port of `auth`.
+/// The internal port of `auth`, for approval keys.
 public struct AuthSettings: Sendable {
     /// Its base URL, without a slash at the end.
     public let url: String
     /// Its bearer token.
     public let token: String
 
-    /// Reads `AUTH_INTERNAL_URL`, `AUTH_INTERNAL_TOKEN` (else `INTERNAL_TOKEN`).
+    /// Reads `AUTH_INTERNAL_URL`, `INTERNAL_TOKEN`.
     public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
-        let url = try reader.text(.authInternalURL)
-        self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
-        if let tokens = try reader.optionalSecrets(.authInternalToken) {
-            self.token = tokens.current
-        } else {
-            self.token = try reader.secrets(.internalToken).current
-        }
+        self.url = try reader.base(.authInternalURL)
+        self.token = try reader.secrets(.internalToken).current
+    }
+}
+
+/// Where people's data keys are.
+public struct DataKeySettings: Sendable {
+    /// The base URL of the internal port of `auth`, without a slash at the end.
+    public let url: String
+    /// What opens data keys there, and nothing else.
+    public let token: String
+
+    /// Reads `AUTH_INTERNAL_URL`, `DATA_KEYS_TOKEN`.
+    public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
+        self.url = try reader.base(.authInternalURL)
+        self.token = try reader.narrowSecrets(.dataKeysToken).current
+    }
+}
+
+extension SettingsReader {
+    fileprivate func base(_ key: SettingKey) throws(ConfigurationProblem) -> String {
+        let url = try self.text(key)
+        return url.hasSuffix("/") ? String(url.dropLast()) : url
     }
 }

@@ -17,6 +17,11 @@ public struct SecretList: Sendable, Hashable {
         self.all = texts
     }
 
+    /// These and others; sent is what was sent before.
+    func and(_ others: SecretList) -> SecretList {
+        SecretList(self.all + others.all.filter { !self.all.contains($0) }) ?? self
+    }
+
     /// Whether a text is one of them, in a time that does not say which.
     public func contains(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
@@ -54,6 +59,30 @@ extension SettingsReader {
             throw Self.problem(key, "\(place)must have \(minimum) character\(minimum == 1 ? "" : "s") or more")
         }
         guard let list = SecretList(texts) else { throw Self.problem(key, "has the same secret twice") }
+        return list
+    }
+
+    /// Secrets that open one thing: none of them may be an `INTERNAL_TOKEN`, which opens nearly all, or open another one
+    /// thing.
+    ///
+    /// - Throws: `ConfigurationProblem` as `secrets` does, and when one of them is such a token.
+    public func narrowSecrets(_ key: SettingKey) throws(ConfigurationProblem) -> SecretList {
+        guard let list = try self.optionalNarrowSecrets(key) else { throw Self.problem(key, "not set") }
+        return list
+    }
+
+    /// As `narrowSecrets`, but nil when it is not set.
+    func optionalNarrowSecrets(_ key: SettingKey) throws(ConfigurationProblem) -> SecretList? {
+        guard let list = try self.optionalSecrets(key, minimum: 16) else { return nil }
+        if let wide = try self.optionalSecrets(.internalToken), !Set(wide.all).isDisjoint(with: list.all) {
+            throw Self.problem(key, "must not be an INTERNAL_TOKEN")
+        }
+        // Prometheus, which has the one, must not open data keys.
+        for other in [SettingKey.metricsToken, .dataKeysToken] where other.name != key.name {
+            if let texts = try self.optionalSecrets(other), !Set(texts.all).isDisjoint(with: list.all) {
+                throw Self.problem(key, "must not be a \(other.name)")
+            }
+        }
         return list
     }
 

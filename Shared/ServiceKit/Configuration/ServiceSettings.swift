@@ -17,13 +17,17 @@ public struct ServiceSettings: Sendable {
         public static let redis = Needs(rawValue: 4)
         /// Session tokens of users.
         public static let clerk = Needs(rawValue: 8)
-        /// The internal port of `auth`: data keys, approval keys.
+        /// The internal port of `auth`: approval keys.
         public static let auth = Needs(rawValue: 16)
         /// Counts requests by itself although it has a Redis: a payment waits for no count.
         public static let ownCounts = Needs(rawValue: 32)
+        /// People's data keys, of `auth`: only for who seals or opens what is personal.
+        public static let dataKeys = Needs(rawValue: 64)
+        /// The broker's management API: one service sets the policies, for whoever sets them decides where messages go.
+        public static let policies = Needs(rawValue: 128)
 
         /// All of them.
-        public static let all: Needs = [.database, .broker, .redis, .clerk, .auth]
+        public static let all: Needs = [.database, .broker, .redis, .clerk, .auth, .dataKeys, .policies]
     }
 
     /// Where the service runs.
@@ -59,6 +63,7 @@ public struct ServiceSettings: Sendable {
     let countsTogether: Bool
     private let clerkOrNone: ClerkSettings?
     private let authOrNone: AuthSettings?
+    private let dataKeysOrNone: DataKeySettings?
 
     /// Reads all settings that the service needs.
     ///
@@ -73,11 +78,13 @@ public struct ServiceSettings: Sendable {
         self.internalServer = try InternalSettings(reader)
         self.tracing = try TracingSettings(reader)
         self.databaseOrNone = needs.contains(.database) ? try DatabaseSettings(reader) : nil
-        self.brokerOrNone = needs.contains(.broker) ? try BrokerSettings(reader) : nil
+        self.brokerOrNone =
+            needs.contains(.broker) ? try BrokerSettings(reader, setsPolicies: needs.contains(.policies)) : nil
         self.redisOrNone = needs.contains(.redis) ? try RedisSettings(reader) : nil
         self.countsTogether = needs.contains(.redis) && !needs.contains(.ownCounts)
         self.clerkOrNone = needs.contains(.clerk) ? try ClerkSettings(reader) : nil
         self.authOrNone = needs.contains(.auth) ? try AuthSettings(reader) : nil
+        self.dataKeysOrNone = needs.contains(.dataKeys) ? try DataKeySettings(reader) : nil
     }
 
     /// The database.
@@ -90,6 +97,8 @@ public struct ServiceSettings: Sendable {
     public var clerk: ClerkSettings { self.declared(self.clerkOrNone, "clerk") }
     /// The internal port of `auth`.
     public var auth: AuthSettings { self.declared(self.authOrNone, "auth") }
+    /// Where people's data keys are.
+    public var dataKeys: DataKeySettings { self.declared(self.dataKeysOrNone, "dataKeys") }
 
     /// Whether the service declared a need.
     public func has(_ need: Needs) -> Bool {
@@ -98,6 +107,7 @@ public struct ServiceSettings: Sendable {
             && (!need.contains(.redis) || self.redisOrNone != nil)
             && (!need.contains(.clerk) || self.clerkOrNone != nil)
             && (!need.contains(.auth) || self.authOrNone != nil)
+            && (!need.contains(.dataKeys) || self.dataKeysOrNone != nil)
     }
 
     private func declared<Value>(_ value: Value?, _ need: String) -> Value {

@@ -13,6 +13,24 @@ extension SettingKey {
         default: "65536",
         "a longer body is answered 413"
     )
+    static let requestHead = SettingKey(
+        "REQUEST_HEAD_SECONDS",
+        .integer(1...600),
+        default: "10",
+        "a connection that takes longer for the head of a request is closed"
+    )
+    static let connectionIdle = SettingKey(
+        "CONNECTION_IDLE_SECONDS",
+        .integer(1...3600),
+        default: "75",
+        "a connection without a request for so long is closed; longer than the gateway keeps one"
+    )
+    static let answerStall = SettingKey(
+        "ANSWER_STALL_SECONDS",
+        .integer(1...600),
+        default: "30",
+        "whoever takes nothing of an answer for so long is left"
+    )
     static let internalPort = SettingKey(
         "INTERNAL_PORT",
         .integer(0...65535),
@@ -29,6 +47,13 @@ extension SettingKey {
         .list,
         secret: true,
         "bearer token of the internal port, 16 characters or more; several while one is being replaced: all are taken"
+    )
+    static let metricsToken = SettingKey(
+        "METRICS_TOKEN",
+        .list,
+        optional: true,
+        secret: true,
+        "opens /metrics and nothing else, for Prometheus; several while one is being replaced: all are taken"
     )
     static let databaseURL = SettingKey(
         "DATABASE_URL",
@@ -52,7 +77,14 @@ extension SettingKey {
         "RABBITMQ_URL",
         .url(["amqp", "amqps"]),
         secret: true,
-        "RabbitMQ, several hosts allowed"
+        "RabbitMQ, several hosts allowed, as the user of the service"
+    )
+    static let rabbitmqTopologyURL = SettingKey(
+        "RABBITMQ_TOPOLOGY_URL",
+        .url(["amqp", "amqps"]),
+        optional: true,
+        secret: true,
+        "RabbitMQ as the user that declares exchanges and queues; RABBITMQ_URL if not set"
     )
     static let rabbitmqManagementURL = SettingKey(
         "RABBITMQ_MANAGEMENT_URL",
@@ -83,11 +115,12 @@ extension SettingKey {
         .url(["http", "https"]),
         "internal port of auth: data keys and approval keys"
     )
-    static let authInternalToken = SettingKey(
-        "AUTH_INTERNAL_TOKEN",
+    /// For `auth`, which gives data keys out, and for services that ask for them.
+    public static let dataKeysToken = SettingKey(
+        "DATA_KEYS_TOKEN",
         .list,
         secret: true,
-        "its bearer token, the first of several; INTERNAL_TOKEN if not set"
+        "opens people's data keys at auth, 16 characters or more and no INTERNAL_TOKEN; several as that: the first is sent"
     )
     /// For services that call the provider.
     public static let anchorKey = SettingKey(
@@ -146,16 +179,20 @@ extension ServiceSettings {
     /// The shared settings that a service with these needs reads, in the order of the documentation.
     public static func keys(for needs: Needs) -> [SettingKey] {
         let always: [SettingKey] = [
-            .port, .host, .deadline, .bodyLimit, .internalPort, .internalHost, .internalToken, .logLevel, .profile,
-            .shutdownGrace, .tracingEndpoint, .tracingHeaders, .tracingProtocol,
+            .port, .host, .deadline, .bodyLimit, .requestHead, .connectionIdle, .answerStall, .internalPort,
+            .internalHost, .internalToken, .metricsToken, .logLevel, .profile, .shutdownGrace, .tracingEndpoint,
+            .tracingHeaders,
+            .tracingProtocol,
         ]
         let database: [SettingKey] = [.databaseURL, .workerDatabaseURL, .migrationDatabaseURL]
         let clerk: [SettingKey] = [.clerkJWKSURL, .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP]
         return always + RateLimitSettings.keys
             + (needs.contains(.database) ? database : [])
-            + (needs.contains(.broker) ? [.rabbitmqURL, .rabbitmqManagementURL] : [])
+            + (needs.contains(.broker) ? [.rabbitmqURL, .rabbitmqTopologyURL] : [])
+            + (needs.contains(.policies) ? [.rabbitmqManagementURL] : [])
             + (needs.contains(.redis) ? [RedisSettings.url] + RedisSettings.more : [])
             + (needs.contains(.clerk) ? clerk : [])
-            + (needs.contains(.auth) ? [.authInternalURL, .authInternalToken] : [])
+            + (needs.contains(.auth) || needs.contains(.dataKeys) ? [.authInternalURL] : [])
+            + (needs.contains(.dataKeys) ? [.dataKeysToken] : [])
     }
 }

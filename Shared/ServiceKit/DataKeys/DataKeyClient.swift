@@ -17,12 +17,12 @@ public final class DataKeyClient: DataKeys {
 
     private let entries = Locked<[UserID: Entry]>([:])
     private let flights = SingleFlight<UserID, Fetched>()
-    private let settings: AuthSettings
+    private let settings: DataKeySettings
     private let http: HTTPClient
     private let lifetime: Duration
 
     /// Creates a client that keeps a key for `lifetime`, five minutes at most.
-    public init(settings: AuthSettings, http: HTTPClient, lifetime: Duration = .seconds(300)) {
+    public init(settings: DataKeySettings, http: HTTPClient, lifetime: Duration = .seconds(300)) {
         self.settings = settings
         self.http = http
         self.lifetime = min(lifetime, .seconds(300))

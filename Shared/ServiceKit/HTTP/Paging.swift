@@ -74,9 +74,26 @@ public struct Paging: Sendable {
     /// Whether the client asks for a page that is not the first.
     public var isContinued: Bool { self.place != nil }
 
+    /// The cursor as so many numbers: a place, and what the pages before were read with; nil without one.
+    ///
+    /// - Throws: 400 for a cursor of a list that keeps something else in it.
+    public func numbers(_ count: Int) throws(APIError) -> [Int64]? {
+        guard let place else { return nil }
+        guard place.count == 8 * count else { throw Self.badCursor }
+        return (0..<count).map { index in
+            Int64(bitPattern: place[8 * index..<8 * index + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        }
+    }
+
     /// The cursor after a row.
-    public func cursor(after position: Int64) -> String {
-        self.seal.text(of: (0..<8).map { UInt8(truncatingIfNeeded: position >> (56 - 8 * $0)) }, in: self.list)
+    public func cursor(after position: Int64) -> String { self.cursor(keeping: [position]) }
+
+    /// The cursor that keeps numbers, at most four of them.
+    public func cursor(keeping numbers: [Int64]) -> String {
+        let place = numbers.flatMap { number in
+            (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+        }
+        return self.seal.text(of: place, in: self.list)
     }
 
     /// The cursor after a row.

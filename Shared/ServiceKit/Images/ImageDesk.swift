@@ -3,16 +3,26 @@ import HTTPTypes
 public import Hummingbird
 public import ImageFiles
 public import ObjectStorage
+public import Primitives
 
 /// Takes pictures out of requests, keeps them, and shows them to the public.
 public struct ImageDesk: Sendable {
     private let store: any ObjectStore
     private let service: String
     private let limits: ImageLimits
-    private let busy = Locked(0)
+    /// Each that is under way may hold a whole file and its cleaned copy in memory.
+    private let queue = FairQueue(
+        places: Self.maximumUploads,
+        each: Self.maximumOfOne,
+        room: Self.maximumWaiting,
+        share: Self.maximumShare
+    )
 
-    /// Uploads at once; each may hold a whole file and its cleaned copy in memory.
     static let maximumUploads = 8
+    /// Of one person: a slow upload holds its place for as long as a request may take.
+    static let maximumOfOne = 2
+    private static let maximumWaiting = 64
+    private static let maximumShare = 4
 
     /// Takes a store; `service` is the first part of all its keys there.
     public init(store: any ObjectStore, service: String, limits: ImageLimits = ImageLimits()) {
@@ -25,31 +35,36 @@ public struct ImageDesk: Sendable {
 
     /// The bytes of a file that is a request's body; as many as a picture may have unless `limit` says otherwise.
     ///
-    /// - Throws: 413 beyond the limit, 503 when many files are being uploaded.
+    /// It waits for its turn; the body of a request that waits is not read.
+    ///
+    /// - Throws: 413 beyond the limit, 503 when too many wait.
     public func upload(
         in request: Request,
         _ context: AppRequestContext,
         limit: Int? = nil
     ) async throws -> [UInt8] {
-        guard self.enter() else { throw APIError.unavailable("too_many_uploads") }
-        defer { self.busy.withLock { $0 -= 1 } }
-        return try await request.rawBody(context: context, limit: limit ?? self.limits.bytes).bytes
+        let owner = try context.requireIdentity().userID.description
+        let limit = limit ?? self.limits.bytes
+        return try await self.inTurn(owner) {
+            try await request.rawBody(context: context, limit: limit).bytes
+        }
     }
 
     /// The picture that these bytes are, without metadata; its kind is what its bytes are.
     ///
-    /// - Throws: 415 or 422 for what is no such picture, 503 when many are being uploaded.
-    public func picture(of bytes: [UInt8]) throws -> CleanImage {
-        guard self.enter() else { throw APIError.unavailable("too_many_uploads") }
-        defer { self.busy.withLock { $0 -= 1 } }
-        return try CleanImage(cleaning: bytes, within: self.limits)
+    /// - Throws: 415 or 422 for what is no such picture, 503 when too many wait.
+    public func picture(of bytes: [UInt8], for owner: UserID) async throws -> CleanImage {
+        try await self.inTurn(owner.description) { try CleanImage(cleaning: bytes, within: self.limits) }
     }
 
-    private func enter() -> Bool {
-        self.busy.withLock { count in
-            guard count < Self.maximumUploads else { return false }
-            count += 1
-            return true
+    private func inTurn<Value: Sendable>(
+        _ owner: String,
+        _ work: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await self.queue.run(for: owner, work)
+        } catch is FairQueue.Full {
+            throw APIError.unavailable("too_many_uploads")
         }
     }
 

@@ -10,6 +10,8 @@ enum InternalRoutes {
         tokens: SecretList,
         readiness: Readiness,
         metrics: PrometheusRegistry,
+        metricsTokens: SecretList?,
+        guarded: GuardedRoutes?,
         own: (RouterGroup<AppRequestContext>) -> Void
     ) {
         router.get("/health/live") { _, _ in Self.json(.ok, #"{"status":"live"}"#) }
@@ -18,12 +20,17 @@ enum InternalRoutes {
             return Self.json(report.isReady ? .ok : .serviceUnavailable, Self.text(of: report))
         }
         let closed = router.group().add(middleware: InternalTokenMiddleware(tokens: tokens))
-        closed.get("/metrics") { _, _ in
+        let measured = metricsTokens.map { tokens.and($0) } ?? tokens
+        router.group().add(middleware: InternalTokenMiddleware(tokens: measured)).get("/metrics") { _, _ in
             Response(
                 status: .ok,
                 headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
                 body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text()))
             )
+        }
+        if let guarded {
+            let middleware = InternalTokenMiddleware(tokens: guarded.tokens)
+            guarded.routes(router.group().add(middleware: middleware).group("/internal"))
         }
         own(closed.group("/internal"))
     }

@@ -7,7 +7,7 @@ struct InternalTokenMiddleware: RouterMiddleware {
 
     private static let refusal: APIError = {
         var error = APIError.unauthenticated
-        error.detail = "The internal token is required."
+        error.detail = "The internal token of this path is required."
         return error
     }()
 

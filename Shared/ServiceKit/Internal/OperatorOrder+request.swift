@@ -1,25 +1,26 @@
 import HTTPTypes
 public import Hummingbird
 public import Messaging
+import Primitives
 
 extension Request {
-    /// Who acts: the header `Transfa-Operator`.
+    /// Who acts: the header `Transfa-Operator`, in the one spelling that this person has.
     ///
     /// The internal token says that the caller may act, this says in whose name.
     ///
     /// - Throws: 400 with the header.
     public func operatorName() throws(APIError) -> String {
         let header = "Transfa-Operator"
-        guard let field = HTTPField.Name(header), let name = self.headers[field],
-            (1...Self.longestOperatorName).contains(name.utf8.count),
-            name.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        guard let field = HTTPField.Name(header), let text = self.headers[field],
+            let name = OperatorName.canonical(text)
         else {
-            throw .invalid(header: header, detail: "Names the operator who acts: 1 to 64 visible characters.")
+            throw .invalid(
+                header: header,
+                detail: "Names the operator who acts: 1 to 64 letters, digits and . _ @ -, upper case or not."
+            )
         }
         return name
     }
-
-    private static var longestOperatorName: Int { 64 }
 }
 
 extension OperatorOrder {

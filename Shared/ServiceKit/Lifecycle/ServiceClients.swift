@@ -36,12 +36,26 @@ enum ServiceClients {
     }
 
     static func broker(_ settings: ServiceSettings) throws(ConfigurationProblem) -> AMQPConfiguration {
+        try self.broker(settings.broker.url, .rabbitmqURL, settings)
+    }
+
+    /// As the user that declares; nil when that is the service's own.
+    static func topology(_ settings: ServiceSettings) throws(ConfigurationProblem) -> AMQPConfiguration? {
+        guard let url = settings.broker.topologyURL else { return nil }
+        return try self.broker(url, .rabbitmqTopologyURL, settings)
+    }
+
+    private static func broker(
+        _ url: String,
+        _ key: SettingKey,
+        _ settings: ServiceSettings
+    ) throws(ConfigurationProblem) -> AMQPConfiguration {
         do {
-            var configuration = try AMQPConfiguration(url: settings.broker.url)
+            var configuration = try AMQPConfiguration(url: url)
             configuration.connectionName = settings.service
             return configuration
         } catch {
-            throw SettingsReader.problem(.rabbitmqURL, error.message)
+            throw SettingsReader.problem(key, error.message)
         }
     }
 

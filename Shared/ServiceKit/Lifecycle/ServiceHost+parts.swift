@@ -65,6 +65,7 @@ extension ServiceHost {
             requests: self.handlers,
             work: self.workers,
             broker: broker,
+            topology: try ServiceClients.topology(self.settings),
             management: try self.management(virtualHost: broker.virtualHost),
             clock: self.clock,
             ids: self.ids,

@@ -5,6 +5,18 @@ import NIOCore
 public import ServiceLifecycle
 public import UnixSignals
 
+/// Routes under `/internal` that a token of their own opens, and the internal token does not.
+public struct GuardedRoutes: Sendable {
+    let tokens: SecretList
+    let routes: ServiceParts.InternalRoutes
+
+    /// Routes, and the tokens that open them.
+    public init(_ tokens: SecretList, _ routes: @escaping ServiceParts.InternalRoutes) {
+        self.tokens = tokens
+        self.routes = routes
+    }
+}
+
 /// The wired parts of a service, ready to run.
 public struct ServiceParts: Sendable {
     /// A closure that adds routes under `/internal`, behind the internal token.
@@ -15,6 +27,7 @@ public struct ServiceParts: Sendable {
     let messaging: MessagingRuntime?
     let services: [any Service]
     let internalRoutes: InternalRoutes
+    let guardedRoutes: GuardedRoutes?
     /// The paths of pages.
     let pages: [String]
 
@@ -31,12 +44,14 @@ public struct ServiceParts: Sendable {
     ///   - services: Own loops. They start after the clients and before the public server, in this order.
     ///   - pages: The public paths that are, with what is below them, for the browsers of people and not for programs: they
     ///     change with the pages, and no document describes them.
+    ///   - guardedRoutes: Routes under `/internal` that a token of their own opens.
     ///   - internalRoutes: Routes under `/internal`.
     public init(
         router: Router<AppRequestContext>,
         messaging: MessagingRuntime? = nil,
         services: [any Service] = [],
         pages: [String] = [],
+        guardedRoutes: GuardedRoutes? = nil,
         internalRoutes: @escaping InternalRoutes = { _ in }
     ) {
         let routes = router.buildResponder()
@@ -65,6 +80,7 @@ public struct ServiceParts: Sendable {
         self.services = services
         self.pages = pages
         self.internalRoutes = internalRoutes
+        self.guardedRoutes = guardedRoutes
     }
 }
 
@@ -124,7 +140,9 @@ extension ServiceHost {
             to: router,
             tokens: self.settings.internalServer.tokens,
             readiness: self.readiness,
-            metrics: self.metrics
+            metrics: self.metrics,
+            metricsTokens: self.settings.internalServer.metricsTokens,
+            guarded: parts.guardedRoutes
         ) { group in
             let operations = parts.messaging?.operations
             if let operations {
@@ -165,6 +183,7 @@ extension ServiceHost {
     private func server(_ edge: EdgeResponder, host: String, port: Int, bound: BoundPort) -> some Service {
         Application(
             responder: edge,
+            server: LimitedHTTP.server(self.settings.http.connections),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: nil),
             onServerRunning: { channel in
                 if let port = channel.localAddress?.port {

@@ -92,7 +92,8 @@ public struct ServiceHost: Sendable {
         self.spans = settings.tracing.map {
             SpanExporter(settings: $0, service: settings.service, http: http, logger: logger, metrics: metrics)
         }
-        self.dataKeysOrNone = settings.has(.auth) ? DataKeyClient(settings: settings.auth, http: self.http) : nil
+        self.dataKeysOrNone =
+            settings.has(.dataKeys) ? DataKeyClient(settings: settings.dataKeys, http: self.http) : nil
     }
 
     /// Postgres as the handler role: requests.
@@ -104,7 +105,7 @@ public struct ServiceHost: Sendable {
     /// Which history of the database this is.
     var databaseEpoch: DatabaseEpoch { Self.declared(self.epochOrNone, ".database") }
     /// The users' data keys.
-    public var dataKeys: DataKeyClient { Self.declared(self.dataKeysOrNone, ".auth") }
+    public var dataKeys: DataKeyClient { Self.declared(self.dataKeysOrNone, ".dataKeys") }
 
     /// The broker.
     ///

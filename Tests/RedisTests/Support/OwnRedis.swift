@@ -1,6 +1,7 @@
 import EventLoops
 import Foundation
 import Glibc
+import Synchronization
 import TestSupport
 
 /// What is wrong with a test's surroundings.
@@ -87,6 +88,41 @@ final class SilentServer {
     init() throws { (self.descriptor, self.port) = try listeningSocket() }
 
     deinit { close(self.descriptor) }
+}
+
+/// Answers whoever connects with words that nobody asked for, and waits until they leave.
+final class TalkativeServer: Sendable {
+    let port: UInt16
+    private let descriptor: CInt
+    private let callers = Atomic<Int>(0)
+
+    init(saying word: String) throws {
+        let (descriptor, port) = try listeningSocket()
+        (self.descriptor, self.port) = (descriptor, port)
+        let thread = Thread { [self] in
+            while true {
+                let caller = accept(descriptor, nil, nil)
+                guard caller >= 0 else { return }
+                self.callers.wrappingAdd(1, ordering: .relaxed)
+                // More often than there are commands of the beginning.
+                let words = Array(String(repeating: word, count: 64).utf8)
+                _ = send(caller, words, words.count, CInt(MSG_NOSIGNAL))
+                var byte: UInt8 = 0
+                while recv(caller, &byte, 1, 0) > 0 {}
+                close(caller)
+            }
+        }
+        thread.start()
+    }
+
+    /// How many connections there have been.
+    var connections: Int { self.callers.load(ordering: .relaxed) }
+
+    /// Ends the thread, which waits for the next caller.
+    func stop() {
+        shutdown(self.descriptor, CInt(SHUT_RDWR))
+        close(self.descriptor)
+    }
 }
 
 private func listeningSocket() throws -> (CInt, UInt16) {

@@ -81,6 +81,7 @@ func withRunningHost<Value: Sendable>(
     clock: AdjustableClock = AdjustableClock(),
     routes: (Router<AppRequestContext>) -> Void,
     internalRoutes: @escaping ServiceParts.InternalRoutes = { _ in },
+    guardedRoutes: GuardedRoutes? = nil,
     _ body: @Sendable (RunningHost) async throws -> Value
 ) async throws -> Value {
     let reader = SettingsReader(plainVariables.merging(variables) { $1 })
@@ -89,7 +90,7 @@ func withRunningHost<Value: Sendable>(
     let host = try ServiceHost(settings: settings, logger: quiet, clock: clock)
     let router = host.router()
     routes(router)
-    let parts = ServiceParts(router: router, internalRoutes: internalRoutes)
+    let parts = ServiceParts(router: router, guardedRoutes: guardedRoutes, internalRoutes: internalRoutes)
     return try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await host.run(parts, signals: []) }
         let running = RunningHost(
