@@ -56,7 +56,7 @@ struct Drawing {
 
     private func laidOut(_ texts: [String]) -> Row {
         let cells = texts.enumerated().map { index, text in
-            let clean = Self.clean(text)
+            let clean = DrawnText.clean(text)
             // An amount stays on its line, smaller if need be: in two parts it would be two amounts.
             guard self.document.columns[index].alignment == .leading else { return [clean] }
             return self.lines(of: clean, width: self.room(index), .regular, Self.cellSize, atMost: Self.cellLines)
@@ -90,14 +90,14 @@ struct Drawing {
         var y = Paper.height - Self.margin - 14
         self.paper.write("Transfa", x: Self.margin, y: y, .bold, 11, gray: 0.45)
         y -= 26
-        self.paper.write(Self.clean(self.document.title), x: Self.margin, y: y, .bold, 17)
+        self.paper.write(DrawnText.clean(self.document.title), x: Self.margin, y: y, .bold, 17)
         y -= 24
         for field in self.document.fields {
-            let label = self.cut(Self.clean(field.label), to: Self.labelWidth - 6, .regular, Self.textSize)
+            let label = self.cut(DrawnText.clean(field.label), to: Self.labelWidth - 6, .regular, Self.textSize)
             self.paper.write(label, x: Self.margin, y: y, .regular, Self.textSize, gray: 0.4)
             let room = Self.innerWidth - Self.labelWidth
             for line in self.lines(
-                of: Self.clean(field.value),
+                of: DrawnText.clean(field.value),
                 width: room,
                 .regular,
                 Self.textSize,
@@ -113,7 +113,7 @@ struct Drawing {
     private func drawTableHead(at y: Float) -> Float {
         let base = y - Self.headHeight
         self.paper.fill(x: Self.margin, y: base + 3, width: Self.innerWidth, height: Self.headHeight - 3, gray: 0.88)
-        self.drawCells(self.document.columns.map { [Self.clean($0.title)] }, at: base + 8, .bold)
+        self.drawCells(self.document.columns.map { [DrawnText.clean($0.title)] }, at: base + 8, .bold)
         return base
     }
 
@@ -159,7 +159,7 @@ struct Drawing {
         let number = "Page \(page) of \(pages)"
         let width = self.paper.width(of: number, .regular, Self.cellSize)
         let note = self.cut(
-            Self.clean(self.document.note),
+            DrawnText.clean(self.document.note),
             to: Self.innerWidth - width - 12,
             .regular,
             Self.cellSize
@@ -170,13 +170,6 @@ struct Drawing {
     }
 
     // MARK: Texts
-
-    /// What breaks a line or is invisible becomes a space.
-    private static func clean(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.isWhitespace || $0.value < 32 ? " " : $0 })
-        )
-    }
 
     /// The text, or as much of its beginning as there is room for, with a mark that something is missing.
     private func cut(

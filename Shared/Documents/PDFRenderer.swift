@@ -26,37 +26,49 @@ public struct PDFRenderer: Sendable {
     public static let maximumRows = 20_000
     /// How many are drawn at once.
     private static let maximumAtOnce = 2
+    private static let maximumOfOne = 1
+    /// What waits holds its rows: so many receipts, or a fifth as many of the longest statements.
+    private static let room = 1024
+    private static let share = 64
+    private static let rowsOfOne = 100
 
     private let fonts: Fonts
-    private let underWay = Locked(0)
+    private let queue = FairQueue(
+        places: Self.maximumAtOnce,
+        each: Self.maximumOfOne,
+        room: Self.room,
+        share: Self.share
+    )
 
-    /// Makes a renderer; its copies share the limit.
+    /// Makes a renderer; its copies share the queue.
     public init(fonts: Fonts = .dejaVu) { self.fonts = fonts }
 
-    /// Draws a document, on a thread of its own.
+    /// Draws a document of somebody's when it is its turn, on a thread of its own.
     ///
     /// - Returns: The bytes of the file.
-    /// - Throws: `busy` when enough others are being drawn.
-    public func render(_ document: Document) async throws(DocumentError) -> [UInt8] {
+    /// - Throws: `busy` when too many wait, or the caller was cancelled before it was drawn.
+    public func render(_ document: Document, for owner: String) async throws(DocumentError) -> [UInt8] {
         let columns = document.columns.count
         guard document.rows.count <= Self.maximumRows, document.rows.allSatisfy({ $0.count == columns }) else {
             throw DocumentError(.badTable)
         }
-        let isFree = self.underWay.withLock { count in
-            guard count < Self.maximumAtOnce else { return false }
-            count += 1
-            return true
-        }
-        guard isFree else { throw DocumentError(.busy) }
-        defer { self.underWay.withLock { $0 -= 1 } }
         let fonts = self.fonts
-        let result = await SideThread.run { () -> Result<[UInt8], DocumentError> in
-            do throws(DocumentError) {
-                return .success(try Drawing.pdf(of: document, fonts))
-            } catch {
-                return .failure(error)
+        let result: Result<[UInt8], DocumentError>
+        do {
+            result = try await self.queue.run(for: owner, size: 1 + document.rows.count / Self.rowsOfOne) {
+                await SideThread.run { Self.drawn(document, fonts) }
             }
+        } catch {
+            throw DocumentError(.busy)
         }
         return try result.get()
+    }
+
+    private static func drawn(_ document: Document, _ fonts: Fonts) -> Result<[UInt8], DocumentError> {
+        do throws(DocumentError) {
+            return .success(try Drawing.pdf(of: document, fonts))
+        } catch {
+            return .failure(error)
+        }
     }
 }

@@ -65,7 +65,7 @@ final class Paper {
         HPDF_Page_SetGrayFill(self.page, gray)
         HPDF_Page_BeginText(self.page)
         HPDF_Page_SetFontAndSize(self.page, self.font(weight), size)
-        HPDF_Page_TextOut(self.page, x, y, text)
+        HPDF_Page_TextOut(self.page, x, y, DrawnText.visual(text))
         HPDF_Page_EndText(self.page)
     }
 

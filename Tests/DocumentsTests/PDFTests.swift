@@ -29,7 +29,7 @@ struct PDFTests {
 
     @Test("text can be read back, with the naira sign and letters of Nigeria's languages")
     func text() async throws {
-        let pages = try await self.pages(of: try await PDFRenderer().render(self.table(2)))
+        let pages = try await self.pages(of: try await PDFRenderer().render(self.table(2), for: "ada"))
         #expect(pages.count == 1)
         for words in [
             "Account statement", "₦1,234.50", "@adaọ̀", "Line number 1", "₦1.00", "Page 1 of 1", "Made for a test",
@@ -40,7 +40,7 @@ struct PDFTests {
 
     @Test("every row is on one page, each page has the heads and its number", arguments: [47, 48, 49, 50, 51, 52, 400])
     func paging(rows: Int) async throws {
-        let pages = try await self.pages(of: try await PDFRenderer().render(self.table(rows)))
+        let pages = try await self.pages(of: try await PDFRenderer().render(self.table(rows), for: "ada"))
         for (index, page) in pages.enumerated() {
             #expect(page.contains("Page \(index + 1) of \(pages.count)"))
             #expect(page.contains("Description"))
@@ -73,7 +73,7 @@ struct PDFTests {
             Document.Column("Date", share: 395), Document.Column("Reference", share: 116),
         ]
         document.rows = [["2026-11-21", text], ["2026-11-22", "short"]]
-        let bytes = try await PDFRenderer().render(document)
+        let bytes = try await PDFRenderer().render(document, for: "ada")
         let column = try await self.column(bytes, from: 42 + 395, width: 116)
         #expect(column.contains("Reference\(text)short"))
         let page = try await self.pages(of: bytes)[0]
@@ -86,7 +86,7 @@ struct PDFTests {
         var document = self.table(0)
         document.columns = [Document.Column("Text", share: 1), Document.Column("More", share: 9)]
         document.rows = (0..<rows).map { ["row-\($0)-of-the-table-in-lines", "Line number \($0)"] }
-        let pages = try await self.pages(of: try await PDFRenderer().render(document))
+        let pages = try await self.pages(of: try await PDFRenderer().render(document, for: "ada"))
         let lines = pages.joined().split(separator: "\n").filter { $0.contains("Line number") }
         #expect(lines.count == rows && pages.count > 1)
         for (index, page) in pages.enumerated() { #expect(page.contains("Page \(index + 1) of \(pages.count)")) }
@@ -97,7 +97,7 @@ struct PDFTests {
         var document = self.table(0)
         document.columns = [Document.Column("Text", share: 443), Document.Column("Balance", share: 68, .trailing)]
         document.rows = [["x", "₦92,233,720,368,547.07"]]
-        let page = try await self.pages(of: try await PDFRenderer().render(document))[0]
+        let page = try await self.pages(of: try await PDFRenderer().render(document, for: "ada"))[0]
         #expect(page.contains("₦92,233,720,368,547.07"))
     }
 
@@ -106,7 +106,7 @@ struct PDFTests {
         var document = self.table(0)
         document.rows = [[String(repeating: "wide ", count: 100), "one\ntwo\u{7}"]]
         document.fields.append(Document.Field("Long", String(repeating: "word ", count: 60)))
-        let page = try await self.pages(of: try await PDFRenderer().render(document))[0]
+        let page = try await self.pages(of: try await PDFRenderer().render(document, for: "ada"))[0]
         #expect(page.contains("…") && page.contains("one two"))
         #expect(page.components(separatedBy: "word").count == 61)
     }
@@ -116,33 +116,51 @@ struct PDFTests {
         var crooked = self.table(1)
         crooked.rows.append(["only one"])
         for document in [crooked, self.table(PDFRenderer.maximumRows + 1)] {
-            await #expect(throws: DocumentError(.badTable)) { try await PDFRenderer().render(document) }
+            await #expect(throws: DocumentError(.badTable)) { try await PDFRenderer().render(document, for: "ada") }
         }
         let fonts = PDFRenderer.Fonts(regular: "/nowhere/font.ttf", bold: "/nowhere/font.ttf")
         let error = await #expect(throws: DocumentError.self) {
-            try await PDFRenderer(fonts: fonts).render(self.table(1))
+            try await PDFRenderer(fonts: fonts).render(self.table(1), for: "ada")
         }
         #expect(error?.code == .font)
     }
 
-    @Test("of three at once one is refused as busy, and the next one after them is not")
-    func busy() async throws {
+    /// Has everybody's documents drawn at once: how many were, and why the others were not.
+    private func together(_ owners: [String], rows: Int) async -> (drawn: Int, refused: [DocumentError]) {
         let renderer = PDFRenderer()
-        let document = self.table(5000)
-        let results = await withTaskGroup(of: DocumentError?.self) { group in
-            for _ in 0..<3 {
+        let document = self.table(rows)
+        return await withTaskGroup(of: DocumentError?.self) { group in
+            for owner in owners {
                 group.addTask {
                     do throws(DocumentError) {
-                        _ = try await renderer.render(document)
+                        _ = try await renderer.render(document, for: owner)
                         return nil
                     } catch {
                         return error
                     }
                 }
             }
-            return await group.reduce(into: [DocumentError?]()) { $0.append($1) }
+            var result: (drawn: Int, refused: [DocumentError]) = (0, [])
+            for await error in group {
+                if let error { result.refused.append(error) } else { result.drawn += 1 }
+            }
+            return result
         }
-        #expect(results.compactMap { $0?.code } == [.busy])
-        _ = try await renderer.render(self.table(1))
+    }
+
+    @Test("of twelve at once each is drawn, also of one person's")
+    func atOnce() async {
+        let one = await self.together(Array(repeating: "ada", count: 12), rows: 50)
+        #expect(one.drawn == 12)
+        let several = await self.together((0..<12).map { "person\($0)" }, rows: 50)
+        #expect(several.drawn == 12)
+    }
+
+    @Test("what one person has waiting is bounded, and long documents count for more")
+    func busy() async {
+        let outcome = await self.together(Array(repeating: "ada", count: 5), rows: 5000)
+        // One is drawn and one waits: two of fifty-one would be more than a share.
+        #expect(outcome.drawn == 2)
+        #expect(outcome.refused.map(\.code) == [.busy, .busy, .busy])
     }
 }
