@@ -18,6 +18,9 @@ public struct SandboxConfiguration: Sendable {
     public var webhookURL: String?
     /// The id of the organisation's account that is there from the start; nil makes none.
     public var poolAccount: String?
+    /// The id of the organisation's account that bills are taken from, which is there from the start; nil makes one at
+    /// the first bill.
+    public var feeAccount: String?
     /// The issuer of session tokens.
     public var clerkIssuer: String
     /// Signs messages of Clerk; nil: none can be sent.
@@ -60,6 +63,7 @@ public struct SandboxConfiguration: Sendable {
             throw SandboxConfigurationError(variable: "ANCHOR_WEBHOOK_URL", problem: "is not an http URL")
         }
         self.poolAccount = reader.optional("ANCHOR_POOL_ACCOUNT_ID")
+        self.feeAccount = reader.optional("ANCHOR_FEE_ACCOUNT_ID")
         if reader.optional("CLERK_WEBHOOK_SECRET") != nil {
             self.clerkWebhookSecret = try reader.list("CLERK_WEBHOOK_SECRET")[0]
         }

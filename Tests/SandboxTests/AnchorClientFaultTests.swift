@@ -109,6 +109,27 @@ struct AnchorClientFaultTests {
         }
     }
 
+    @Test(
+        "a refusal proves that an order was not taken by its status and code, whatever else it says",
+        arguments: [
+            ("409:Transfer already exists", nil), ("409:Idempotency key already used", nil),
+            ("400:Transfer already processed", nil), ("422:Duplicate transaction", nil), ("425:Too early", nil),
+            ("400:An identical request is in progress", nil), ("418:No", nil), ("429:Slow down", nil),
+            ("403:Forbidden", nil), ("500:Insufficient balance", nil), ("422:No", .likely), ("404:No", .likely),
+            ("400:Insufficient balance", .certain), ("422:Insufficient balance", .certain), ("400:No", .certain),
+        ] as [(String, AnchorRefusalProof?)]
+    )
+    func refusalsInAnyWords(_ words: String, _ proof: AnchorRefusalProof?) async throws {
+        try await self.withOrder { sandbox, order in
+            let rule: JSON = ["fault": .string("status-after=\(words)"), "path": "/api/v1/transfers"]
+            try await sandbox.control(.post, "faults", rule)
+            let error = await Self.failing(sandbox, order)
+            #expect(error != nil && error?.refusalProof == proof)
+            // Taken all the same: only asking shows it.
+            #expect(try await sandbox.client.transfer(reference: "fault-1") != nil)
+        }
+    }
+
     @Test("nothing was sent when nobody listens")
     func refusedConnection() async throws {
         try await withSandbox { sandbox in

@@ -104,6 +104,34 @@ struct OddAnswerTests {
         }
     }
 
+    @Test("a question that is answered with another transfer is not answered, nor is the one asked for absent")
+    func otherTransfer() async throws {
+        let body = #"{"data":{"id":"1","attributes":{"reference":"other","amount":1000,"status":"FAILED"}}}"#
+        try await withAnswer(.ok, text(body)) { client in
+            let other = AnchorError.malformed(what: "transfer echo")
+            await #expect(throws: other) { _ = try await client.transfer(reference: "odd-1") }
+            await #expect(throws: other) { _ = try await client.transfer(id: "2-anc_trsf") }
+            await #expect(throws: other) { _ = try await client.verifyTransfer(id: "2-anc_trsf") }
+        }
+        let customer = #"{"data":{"id":"1","attributes":{"verification":{"status":"approved"}}}}"#
+        try await withAnswer(.ok, text(customer)) { client in
+            let other = AnchorError.malformed(what: "customer echo")
+            await #expect(throws: other) { _ = try await client.customer(id: "2-anc_ind_cst") }
+        }
+    }
+
+    @Test(
+        "a refusal that nobody can read proves nothing about an order",
+        arguments: ["", "<html>Bad Request</html>", "{}", #"{"errors":[]}"#]
+    )
+    func unreadableRefusal(_ body: String) async throws {
+        try await withAnswer(.badRequest, text(body)) { client in
+            let error = await Self.failure(client)
+            #expect(error == .refused(status: 400, title: "", code: .doubtful))
+            #expect(error?.refusalProof == nil)
+        }
+    }
+
     @Test("unknown fields are ignored, every 2xx is a success, and an unknown status is still open")
     func unknownStatus() async throws {
         let body = """
@@ -142,7 +170,7 @@ struct OddAnswerTests {
     @Test("a redirect is not followed")
     func redirect() async throws {
         try await withAnswer(.temporaryRedirect, text("")) { client in
-            #expect(await Self.failure(client) == .refused(status: 307, title: "", code: .other))
+            #expect(await Self.failure(client) == .refused(status: 307, title: "", code: .doubtful))
         }
     }
 }

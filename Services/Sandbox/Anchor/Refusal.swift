@@ -24,8 +24,8 @@ struct Refusal: Error, Sendable, Hashable {
         detail: "The API key is missing, invalid or expired."
     )
 
-    static func fault(status: Int) -> Refusal {
-        Refusal(status: status, title: "Fault", detail: "Asked for by a fault switch.")
+    static func fault(status: Int, saying words: String? = nil) -> Refusal {
+        Refusal(status: status, title: "Fault", detail: words ?? "Asked for by a fault switch.")
     }
 
     var json: JSON {

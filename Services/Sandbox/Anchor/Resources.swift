@@ -170,14 +170,12 @@ extension InboundPayment {
 
 extension SandboxState.Row {
     var json: JSON {
-        resource(
-            self.id,
-            "Transaction",
-            [
-                "createdAt": wireDate(self.createdAt), "amount": .integer(self.amount), "currency": "NGN",
-                "direction": self.isCredit ? "CREDIT" : "DEBIT", "reference": .string(self.reference),
-                "narration": .string(self.narration),
-            ]
-        )
+        var attributes: [String: JSON] = [
+            "createdAt": wireDate(self.createdAt), "amount": .integer(self.amount), "currency": "NGN",
+            "direction": self.isCredit ? "CREDIT" : "DEBIT", "reference": .string(self.reference),
+            "narration": .string(self.narration),
+        ]
+        if let feeType = self.feeType { attributes["feeType"] = .string(feeType) }
+        return resource(self.id, "Transaction", attributes)
     }
 }

@@ -30,6 +30,13 @@ extension SandboxState {
         return account
     }
 
+    /// Opens the account that bills are taken from.
+    mutating func openFeeAccount(id: String?) -> String {
+        let account = self.openAccount(name: Self.feeAccountName, product: "FBO", customerID: nil, id: id)
+        self.record(.accountNumbered(id: account.id))
+        return account.id
+    }
+
     private mutating func openAccount(
         name: String,
         product: String,

@@ -43,6 +43,7 @@ extension SandboxState {
         let reason = status == .failed ? transfer.plan.failureReason ?? self.switches.failureReason : nil
         self.record(.transferSettled(id: id, status: status, failureReason: reason, at: self.now))
         guard let settled = self.transfers[id] else { return }
+        if status == .completed { self.bill(settled) }
         let word = status == .completed ? "successful" : status.rawValue.lowercased()
         self.emit("\(settled.rail.rawValue).transfer.\(word)", settled)
     }
@@ -114,6 +115,9 @@ extension SandboxState {
         self.record(.switches(switches))
         if let pool = configuration.poolAccount, self.accounts[pool] == nil {
             _ = try? self.createOrganisationAccount(name: "TRANSFA MONEY DROPS", id: pool)
+        }
+        if let account = configuration.feeAccount, self.accounts[account] == nil {
+            _ = self.openFeeAccount(id: account)
         }
         guard let url = configuration.webhookURL, self.target?.url != url else { return }
         self.setTarget(url: url, token: configuration.webhookToken)

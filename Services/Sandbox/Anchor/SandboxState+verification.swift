@@ -73,6 +73,7 @@ extension SandboxState {
             ]
         }
         if plan == .approved { self.approveDocuments(of: customer) }
+        if plan == .approved || plan == .rejected { self.billIdentification(of: id) }
         self.emit("customer.identification.\(plan.rawValue)", about: id, relationships, attributes: attributes)
     }
 }

@@ -10,7 +10,10 @@ extension ControlRoutes {
             let text = try fields.text("fault")
             guard let fault = Fault(text) else {
                 throw Refusal.badRequest(
-                    "fault must be delay=MS, status=CODE, status-after=CODE, drop-before, drop-after or late-commit=MS"
+                    """
+                    fault must be delay=MS, status=CODE[:WORDS], status-after=CODE[:WORDS], drop-before, drop-after or \
+                    late-commit=MS
+                    """
                 )
             }
             let rule = FaultRule(

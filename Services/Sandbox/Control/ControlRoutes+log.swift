@@ -1,4 +1,6 @@
+import Foundation
 import Hummingbird
+import Primitives
 
 extension ControlRoutes {
     func addLog(to group: RouterGroup<SandboxContext>) {
@@ -22,6 +24,12 @@ extension ControlRoutes {
             let after = request.query("after").flatMap { Int($0) } ?? 0
             let limit = Self.limit(request)
             return Response.json(provider.store.read { $0.balancePage(after: after, limit: limit) })
+        }
+        group.get("bills") { request, _ in
+            let after = request.query("after").flatMap { Int($0) } ?? 0
+            let account = request.query("account")
+            let limit = Self.limit(request)
+            return Response.json(provider.store.read { $0.billPage(of: account, after: after, limit: limit) })
         }
         group.get("summary") { _, _ in Response.json(provider.store.read { $0.summary }) }
     }
@@ -62,6 +70,16 @@ extension SandboxState {
         ]
     }
 
+    /// What was billed, the oldest first, to one account or to all.
+    func billPage(of account: String?, after: Int, limit: Int) -> JSON {
+        let all = account.map { id in self.bills.filter { $0.accountID == id } } ?? self.bills
+        let page = all.dropFirst(max(0, after)).prefix(limit)
+        return [
+            "bills": .array(page.map(\.report)), "next": .integer(Int64(max(0, after) + page.count)),
+            "total": .integer(Int64(all.count)),
+        ]
+    }
+
     /// Counts and sums; `in - out = ledger` always, or the stand-in itself loses money.
     var summary: JSON {
         let duplicates = self.transfersByReference.lazy.filter { $0.value.count > 1 }.map(\.key).prefix(100)
@@ -74,6 +92,18 @@ extension SandboxState {
             "total_out": .integer(self.totalOut),
             "total_ledger": .integer(self.accounts.values.reduce(0) { $0 + $1.ledger }),
             "duplicate_references": .array(duplicates.sorted().map { .string($0) }),
+        ]
+    }
+}
+
+extension Bill {
+    /// As the control API shows it.
+    fileprivate var report: JSON {
+        [
+            "id": .string(self.id), "account": .string(self.accountID), "kind": .string(self.kind.rawValue),
+            "amount": .integer(self.amount), "reference": .string(self.reference),
+            "narration": .string(self.narration),
+            "at": .string(Timestamp.text(Date(millisecondsSince1970: self.createdAt))),
         ]
     }
 }

@@ -20,10 +20,10 @@ struct FaultMiddleware: RouterMiddleware {
         case .delay(let time):
             try await Task.sleep(for: .milliseconds(time))
             return try await next(request, context)
-        case .status(let status): return Response.refusing(.fault(status: status))
-        case .statusAfter(let status):
+        case .status(let status, let words): return Response.refusing(.fault(status: status, saying: words))
+        case .statusAfter(let status, let words):
             _ = try await next(request, context)
-            return Response.refusing(.fault(status: status))
+            return Response.refusing(.fault(status: status, saying: words))
         case .dropBefore: return try await Self.drop(context)
         case .dropAfter:
             _ = try await next(request, context)

@@ -2,10 +2,10 @@
 enum Fault: Sendable, Hashable {
     /// Handled after a pause.
     case delay(Int64)
-    /// Not handled; answered with the status.
-    case status(Int)
-    /// Handled; answered with the status.
-    case statusAfter(Int)
+    /// Not handled; answered with the status, in these words.
+    case status(Int, saying: String? = nil)
+    /// Handled; answered with the status, in these words.
+    case statusAfter(Int, saying: String? = nil)
     /// Not handled; the connection is closed.
     case dropBefore
     /// Handled; the connection is closed without an answer.
@@ -14,13 +14,19 @@ enum Fault: Sendable, Hashable {
     case lateCommit(Int64)
 
     /// Reads `delay=500`, `status=503`, `status-after=500`, `drop-before`, `drop-after`, `late-commit=3000`.
+    ///
+    /// A status may be followed by the words of the answer: `status=409:Transfer already exists`.
     init?(_ text: String) {
         let parts = text.split(separator: "=", maxSplits: 1)
-        let number = parts.count == 2 ? Int64(parts[1]) : nil
+        let values = parts.count == 2 ? parts[1].split(separator: ":", maxSplits: 1) : []
+        let number = values.first.flatMap { Int64($0) }
+        let words = values.count == 2 ? String(values[1]) : nil
         switch (parts.first, number) {
         case ("delay", .some(let time)): self = .delay(max(0, time))
-        case ("status", .some(let status)) where (400...599).contains(status): self = .status(Int(status))
-        case ("status-after", .some(let status)) where (400...599).contains(status): self = .statusAfter(Int(status))
+        case ("status", .some(let status)) where (400...599).contains(status):
+            self = .status(Int(status), saying: words)
+        case ("status-after", .some(let status)) where (400...599).contains(status):
+            self = .statusAfter(Int(status), saying: words)
         case ("drop-before", nil): self = .dropBefore
         case ("drop-after", nil): self = .dropAfter
         case ("late-commit", .some(let time)): self = .lateCommit(max(0, time))

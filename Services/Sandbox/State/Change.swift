@@ -20,6 +20,7 @@ enum Change: Codable, Sendable {
     case transferAltered(id: String, amount: Int64, at: Int64)
     case inbound(InboundPayment)
     case inboundSettled(id: String, at: Int64)
+    case billed(Bill)
     case event(Event)
     case eventEnded(id: String, attempts: Int, isDelivered: Bool, at: Int64)
     case switches(Switches)

@@ -14,6 +14,7 @@ struct LogEntry: Sendable {
         case transferSettled = "transfer_settled"
         case inbound
         case inboundSettled = "inbound_settled"
+        case bill
         case webhook
     }
 

@@ -145,6 +145,26 @@ struct InboundPayment: Codable, Sendable {
     var twinID: String { (self.id.split(separator: "-").first.map(String.init) ?? self.id) + "-anc_py" }
 }
 
+/// What the provider took for its service, by a row of its own.
+struct Bill: Codable, Sendable {
+    /// The provider's words.
+    enum Kind: String, Codable, Sendable {
+        case transferFee = "TRANSFER_FEE"
+        case stampDuty = "STAMP_DUTY"
+        case identity = "KYC_TIER_2"
+    }
+
+    /// Of the row.
+    var id: String
+    var accountID: String
+    var kind: Kind
+    var amount: Int64
+    /// Of the transfer that it is for, or the customer's id.
+    var reference: String
+    var narration: String
+    var createdAt: Int64
+}
+
 /// Which events tell of an inbound payment.
 enum InboundEvents: String, Codable, Sendable {
     /// `payment.received`, then `payment.settled`.

@@ -35,6 +35,7 @@ extension SandboxState {
         case .transferAltered(let id, let amount, let at): self.alter(id, to: amount, at: at)
         case .inbound(let payment): self.add(payment)
         case .inboundSettled(let id, let at): self.settleInbound(id, at: at)
+        case .billed(let bill): self.add(bill)
         case .event(let event):
             self.note(id: event.id)
             self.events[event.id] = event
@@ -74,6 +75,7 @@ extension SandboxState {
         self.accounts[account.id] = account
         self.accountOrder.append(account.id)
         self.accountByNumber[account.number] = account.id
+        if account.customerID == nil, account.name == Self.feeAccountName { self.feeAccount = account.id }
         if let owner = account.customerID { self.accountsByCustomer[owner, default: []].append(account.id) }
         self.log.append(
             LogEntry(kind: .account, id: account.id, at: account.createdAt, sourceID: account.customerID)

@@ -75,20 +75,26 @@ extension SandboxState {
         isCredit: Bool,
         reference: String,
         narration: String,
-        at: Int64
+        at: Int64,
+        feeType: String? = nil
     ) {
-        let number = self.rows[accountID]?.count ?? 0
-        let owner = accountID.split(separator: "-").first.map(String.init) ?? accountID
         self.rows[accountID, default: []].append(
             Row(
-                id: "\(owner)\(number)-anc_txn",
+                id: self.nextRowID(accountID),
                 amount: amount,
                 isCredit: isCredit,
                 reference: reference,
                 narration: narration,
-                createdAt: at
+                createdAt: at,
+                feeType: feeType
             )
         )
+    }
+
+    /// The id that the next row of an account will have.
+    func nextRowID(_ accountID: String) -> String {
+        let owner = accountID.split(separator: "-").first.map(String.init) ?? accountID
+        return "\(owner)\(self.rows[accountID]?.count ?? 0)-anc_txn"
     }
 
     mutating func add(_ payment: InboundPayment) {

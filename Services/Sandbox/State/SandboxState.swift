@@ -29,6 +29,9 @@ struct SandboxState: Sendable {
     var inbound: [String: InboundPayment] = [:]
     var inboundByAccount: [String: [String]] = [:]
     var rows: [String: [Row]] = [:]
+    var bills: [Bill] = []
+    /// The organisation's account that bills are taken from.
+    var feeAccount: String?
     var events: [String: Event] = [:]
     var waitingEvents: Set<String> = []
     /// Events that were delivered or given up, oldest first: only so many are kept for reading again.
@@ -57,6 +60,8 @@ struct SandboxState: Sendable {
         var reference: String
         var narration: String
         var createdAt: Int64
+        /// Of a bill: what it is for.
+        var feeType: String?
     }
 
     /// Applies a change and keeps it for the journal.

@@ -11,6 +11,12 @@ struct Switches: Codable, Sendable {
         case replay
     }
 
+    /// Whose account the provider debits for its service.
+    enum Payer: String, Codable, Sendable {
+        case organisation
+        case customer
+    }
+
     enum Shortage: String, Codable, Sendable {
         /// 400 at once.
         case refuse
@@ -28,6 +34,15 @@ struct Switches: Codable, Sendable {
     var insufficientFunds = Shortage.refuse
     var duplicateReference = Duplicates.refuse
     var businessDocuments = false
+
+    /// Kobo for each NIP transfer that completes; 0 is no bill.
+    var transferFee: Int64 = 0
+    /// Kobo for each of them above the next amount.
+    var stampDuty: Int64 = 0
+    var stampDutyAbove: Int64 = 1_000_000
+    /// Kobo for each identification that ends.
+    var identityFee: Int64 = 0
+    var billsTo = Payer.organisation
 
     var webhooksEnabled = true
     var webhookWrapped = true
