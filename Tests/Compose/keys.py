@@ -14,6 +14,7 @@ import hashlib
 import json
 import pathlib
 import secrets
+import string
 import sys
 import time
 import uuid
@@ -25,7 +26,7 @@ from suite import anchor_signature, eventually, svix_signature
 
 SETTINGS = (
     "MASTER_KEYS", "APPROVAL_SIGNING_KEY", "ANCHOR_API_KEY", "ANCHOR_WEBHOOK_TOKEN", "CLERK_WEBHOOK_SECRET",
-    "INTERNAL_TOKEN", "OPERATOR_TOKENS",
+    "INTERNAL_TOKEN", "METRICS_TOKEN", "DATA_KEYS_TOKEN", "OPERATOR_TOKENS",
 )
 OPERATOR = "ada"
 # The longest that a cursor of the load is in use, with some room.
@@ -40,6 +41,11 @@ def hashed(token):
 
 def key():
     return base64.b64encode(secrets.token_bytes(32)).decode()
+
+
+def webhook_token():
+    """Ten characters, as many as the provider takes."""
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(10))
 
 
 class Keys:
@@ -68,8 +74,9 @@ class Keys:
         old["OPERATOR_TOKENS"] = f"{OPERATOR}:{hashed(old_operator)}"
         new = {
             "MASTER_KEYS": f"key{secrets.token_hex(4)}:{key()}", "APPROVAL_SIGNING_KEY": key(),
-            "ANCHOR_API_KEY": secrets.token_hex(24), "ANCHOR_WEBHOOK_TOKEN": secrets.token_hex(5),
+            "ANCHOR_API_KEY": secrets.token_hex(24), "ANCHOR_WEBHOOK_TOKEN": webhook_token(),
             "CLERK_WEBHOOK_SECRET": f"whsec_{key()}", "INTERNAL_TOKEN": secrets.token_hex(24),
+            "METRICS_TOKEN": secrets.token_hex(24), "DATA_KEYS_TOKEN": secrets.token_hex(24),
             "OPERATOR_TOKENS": f"{OPERATOR}:{hashed(new_operator)}",
         }
         person = {"subject": "user_compose_of_the_old_key"}
@@ -163,14 +170,22 @@ class Keys:
             ("everything was asked for that a key stands behind", all(report["kinds"].get(kind) for kind in kinds)),
         ]
 
+    def inside(self, values, setting, path, services):
+        """The statuses with which internal ports answer to a token."""
+        headers = {"Authorization": f"Bearer {values[setting]}"}
+        urls = [f"http://127.0.0.1:{self.suite.port(name + '_internal')}{path}" for name in services]
+        return {requests.get(url, headers=headers, timeout=10).status_code for url in urls}
+
     def check_internal(self):
-        ports = [f"http://127.0.0.1:{self.suite.port(name + '_internal')}/metrics" for name in SERVICES]
-
-        def statuses(values):
-            headers = {"Authorization": f"Bearer {values['INTERNAL_TOKEN']}"}
-            return {requests.get(port, headers=headers, timeout=10).status_code for port in ports}
-
-        return "internal ports take the new token alone", (statuses(self.old), statuses(self.new)) == ({401}, {200})
+        asked = [
+            ("INTERNAL_TOKEN", "/internal/ops/routes", SERVICES, 200), ("METRICS_TOKEN", "/metrics", SERVICES, 200),
+            ("DATA_KEYS_TOKEN", f"/internal/keys/{uuid.uuid4()}", ["auth"], 404),
+        ]
+        holds = all(
+            (self.inside(self.old, *words), self.inside(self.new, *words)) == ({401}, {wanted})
+            for *words, wanted in asked
+        )
+        return "internal ports take the new tokens alone", holds
 
     def check_master_keys(self):
         use = self.suite.operate("auth", "/internal/master-keys")

@@ -63,6 +63,45 @@ struct SuiteDescriptionTests {
         #expect(try description.part("console").settings["SANDBOX_URL"] == description.tool["SANDBOX_URL"])
     }
 
+    @Test("each service has a user of its own at the broker, and only console one that sets policies")
+    func brokerUsers() throws {
+        let ground = Ground.made(brokerUsers: "x-")
+        let description = SuiteDescription(ground)
+        var passwords: Set<String> = []
+        for service in SuiteGround.services {
+            let settings = try description.part(service).settings
+            let url = try #require(URLComponents(string: settings["RABBITMQ_URL"] ?? ""))
+            #expect(url.user == "x-\(service)" && url.password == ground.brokerPasswords[service])
+            #expect(url.host == "b" && url.port == 5 && url.percentEncodedPath == "/%2F")
+            passwords.insert(url.password ?? "")
+            let topology = try #require(URLComponents(string: settings["RABBITMQ_TOPOLOGY_URL"] ?? ""))
+            #expect(topology.user == "x-topology" && topology.password == ground.brokerPasswords["topology"])
+            #expect((settings["RABBITMQ_MANAGEMENT_URL"] != nil) == (service == "console"))
+            #expect(!settings.values.contains { $0.contains("admin:pw@") })
+        }
+        #expect(passwords.count == SuiteGround.services.count)
+        let management = try description.part("console").settings["RABBITMQ_MANAGEMENT_URL"]
+        #expect(management == "http://x-policies:\(ground.brokerPasswords["policies"] ?? "")@b:6")
+        let auth = try SuiteDescription(Ground.made()).part("auth").settings
+        #expect(auth["RABBITMQ_URL"] == "amqp://admin:pw@b:5/%2F")
+        #expect(auth["RABBITMQ_TOPOLOGY_URL"] == auth["RABBITMQ_URL"])
+    }
+
+    @Test("only people's keepers open data keys, and Prometheus' token opens metrics")
+    func narrowTokens() throws {
+        let ground = Ground.made()
+        let description = SuiteDescription(ground)
+        for service in SuiteGround.services {
+            let settings = try description.part(service).settings
+            let isKeeper = service != "subscription" && service != "console"
+            #expect(settings["DATA_KEYS_TOKEN"] == (isKeeper ? ground.secrets[.dataKeysToken] : nil))
+            #expect(settings["METRICS_TOKEN"] == ground.secrets[.metricsToken])
+        }
+        let tokens = [ground.secrets[.internalToken], ground.secrets[.metricsToken], ground.secrets[.dataKeysToken]]
+        #expect(Set(tokens).count == 3)
+        #expect(description.tool["DATA_KEYS_TOKEN"] == nil && description.tool["METRICS_TOKEN"] == nil)
+    }
+
     @Test("only the sandbox and who plays Apple have no port for peers")
     func ports() {
         let description = SuiteDescription(Ground.made())
@@ -164,6 +203,9 @@ struct SuiteDescriptionTests {
     func secrets() {
         let secrets = SuiteSecrets.made()
         #expect(secrets.webhookToken.count == 10)
+        // Hexadecimal digits alone would be found by trying.
+        let tokens = (0..<20).map { _ in SuiteSecrets.made().webhookToken }.joined()
+        #expect(tokens.contains { !$0.isHexDigit })
         #expect(secrets[.internalToken].count == 32)
         #expect(Data(base64Encoded: secrets[.masterKey])?.count == 32)
         #expect(secrets.operatorTokens.keys.sorted() == ["ada", "bola"])

@@ -193,7 +193,7 @@ BREAKS = (
     ),
     Break(
         "Services/Account/AccountService+build.swift",
-        "needs: [.database, .broker, .redis, .clerk, .auth]",
+        "needs: [.database, .broker, .redis, .clerk, .dataKeys]",
         "needs: [.database, .broker, .redis, .clerk]",
         "settings_are_given",
         "account is given AUTH_INTERNAL_URL, which",
@@ -326,7 +326,7 @@ BREAKS = (
     ),
     base(
         "metrics.yaml",
-        "          key: INTERNAL_TOKEN",
+        "          key: METRICS_TOKEN",
         "          key: TOKEN",
         "references_lead_somewhere",
         "TOKEN of the secret",
@@ -500,10 +500,10 @@ BREAKS = (
     ),
     base(
         "transaction/network.yaml",
-        "        - port: 15672",
-        "        - port: 15672\n        - port: 5672",
+        "        - port: 5671",
+        "        - port: 5671\n        - port: 15672",
         "problems",
-        "Deployment transaction may call port 5672 of RabbitmqCluster rabbitmq",
+        "Deployment transaction may call port 15672 of RabbitmqCluster rabbitmq",
     ),
     base(
         "redis/network.yaml",

@@ -171,3 +171,10 @@ secret_in() {
     fi
     cat "$1"
 }
+
+# What the provider signs webhooks with: it takes ten characters at most, so each is one of 62.
+webhook_secret() {
+    local text
+    text=$(head -c 60 /dev/urandom | base64 -w 0 | tr -d '+/=')
+    printf '%s' "${text:0:10}"
+}

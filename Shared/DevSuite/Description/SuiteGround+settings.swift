@@ -1,5 +1,6 @@
 import Contracts
 import Cryptography
+import Foundation
 import Primitives
 
 extension SuiteGround {
@@ -76,12 +77,22 @@ extension SuiteGround {
         let sandbox = self.publicURL(Self.sandbox)
         let values = [
             "DATABASE_URL": database?.url(.handler) ?? "", "WORKER_DATABASE_URL": database?.url(.worker) ?? "",
-            "RABBITMQ_URL": self.servers.rabbitmq, "RABBITMQ_MANAGEMENT_URL": self.servers.management,
-            "REDIS_URL": self.servers.redis,
+            "RABBITMQ_URL": self.address(self.servers.rabbitmq, as: service.rawValue),
+            "RABBITMQ_TOPOLOGY_URL": self.address(self.servers.rabbitmq, as: "topology"),
+            "REDIS_URL": self.servers.redis, "METRICS_TOKEN": self.secrets[.metricsToken],
             "CLERK_JWKS_URL": "\(sandbox)/.well-known/jwks.json", "CLERK_AUTHORIZED_PARTIES": Self.authorizedParty,
             "ANCHOR_BASE_URL": sandbox,
         ]
-        return values.merging(self.ownSettings(of: service)) { $1 }
+        return values.merging(self.keySettings(of: service)) { $1 }.merging(self.ownSettings(of: service)) { $1 }
+    }
+
+    /// What opens people's data keys: `auth` has them, these seal and open what is personal.
+    private func keySettings(of service: ServiceName) -> [String: String] {
+        switch service {
+        case .auth, .customer, .account, .transaction, .notification, .analytics:
+            ["DATA_KEYS_TOKEN": self.secrets[.dataKeysToken]]
+        case .subscription, .console: [:]
+        }
     }
 
     /// What only one service knows.
@@ -92,6 +103,7 @@ extension SuiteGround {
                 "MASTER_KEYS": "run:\(self.secrets[.masterKey])",
                 "APPROVAL_SIGNING_KEY": self.secrets[.approvalSigningKey], "PIN_PEPPER": self.secrets[.pinPepper],
                 "CLERK_WEBHOOK_SECRET": self.secrets.clerkWebhookSecret,
+                "BLIND_INDEX_KEY": self.secrets[.blindIndexKey],
             ]
         case .customer:
             ["BLIND_INDEX_KEY": self.secrets[.blindIndexKey], "IMAGE_STORE_URL": "file://\(self.images)"]
@@ -104,11 +116,28 @@ extension SuiteGround {
                 "APNS_BASE_URL": "https://localhost:\(self.ports[Self.apple] ?? 0)",
             ]
         case .console:
-            ["OPERATOR_TOKENS": self.operatorHashes, "SANDBOX_URL": self.publicURL(Self.sandbox)]
-                .merging(self.reference.map { ["REFERENCE_FOLDER": $0] } ?? [:]) { $1 }
+            [
+                "OPERATOR_TOKENS": self.operatorHashes, "SANDBOX_URL": self.publicURL(Self.sandbox),
+                "RABBITMQ_MANAGEMENT_URL": self.address(self.servers.management, as: "policies"),
+            ]
+            .merging(self.reference.map { ["REFERENCE_FOLDER": $0] } ?? [:]) { $1 }
         case .account, .subscription, .analytics:
             [:]
         }
+    }
+
+    /// An address of the broker in the name of one of its users.
+    private func address(_ url: String, as user: String) -> String {
+        guard let prefix = self.servers.brokerUsers, var parts = URLComponents(string: url) else { return url }
+        parts.user = prefix + user
+        parts.password = self.secrets.brokerPassword(of: user)
+        return parts.string ?? url
+    }
+
+    /// The users of the broker that the services log in as, without what their names begin with, and their passwords.
+    public var brokerPasswords: [String: String] {
+        let users = Self.services + ["topology", "policies", "observer"]
+        return Dictionary(uniqueKeysWithValues: users.map { ($0, self.secrets.brokerPassword(of: $0)) })
     }
 
     /// Where the pictures of all services are.

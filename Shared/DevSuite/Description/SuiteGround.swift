@@ -85,9 +85,18 @@ public struct SuiteServers: Sendable, Codable, Equatable {
     public let management: String
     /// `redis://` with the number of the database.
     public let redis: String
+    /// What the names of the broker's users begin with, one per service; nil when all services are its administrator.
+    public let brokerUsers: String?
 
     /// Servers at these addresses.
-    public init(postgres: String, rabbitmq: String, management: String, redis: String) {
+    public init(
+        postgres: String,
+        rabbitmq: String,
+        management: String,
+        redis: String,
+        brokerUsers: String? = nil
+    ) {
+        self.brokerUsers = brokerUsers
         self.postgres = postgres
         self.rabbitmq = rabbitmq
         self.management = management

@@ -1,3 +1,4 @@
+import Cryptography
 import Foundation
 import Primitives
 
@@ -7,6 +8,12 @@ public struct SuiteSecrets: Sendable {
     public enum Name: String, Sendable, CaseIterable {
         /// Opens the internal ports.
         case internalToken = "internal-token"
+        /// Opens metrics.
+        case metricsToken = "metrics-token"
+        /// Opens people's data keys.
+        case dataKeysToken = "data-keys-token"
+        /// The passwords of the broker's users are made of it.
+        case brokerSeed = "broker-seed"
         /// Wraps the users' data keys.
         case masterKey = "master-key"
         /// Signs approval tokens.
@@ -31,8 +38,10 @@ public struct SuiteSecrets: Sendable {
         /// Random bytes as this secret wants them: a token that needs no quoting anywhere, or a key in base64.
         public func make() -> String {
             switch self {
-            case .internalToken, .anchorAPIKey, .anchorWebhookToken, .operatorAda, .operatorBola:
+            case .internalToken, .metricsToken, .dataKeysToken, .brokerSeed, .anchorAPIKey, .operatorAda, .operatorBola:
                 return Self.token()
+            case .anchorWebhookToken:
+                return Self.webhookToken()
             case .masterKey, .approvalSigningKey, .pinPepper, .blindIndexKey, .clerkWebhookSecret, .pushKey:
                 return Data(Self.random(32)).base64EncodedString()
             }
@@ -40,6 +49,13 @@ public struct SuiteSecrets: Sendable {
 
         /// 16 random bytes as hexadecimal text.
         static func token() -> String { Hex.encode(Self.random(16)) }
+
+        /// The provider takes ten characters at most, so each is one of 62.
+        private static func webhookToken() -> String {
+            let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+            var source = SystemRandomNumberGenerator()
+            return String((0..<10).map { _ in alphabet[Int.random(in: alphabet.indices, using: &source)] })
+        }
 
         private static func random(_ count: Int) -> [UInt8] {
             var source = SystemRandomNumberGenerator()
@@ -62,8 +78,13 @@ public struct SuiteSecrets: Sendable {
     /// A secret as it is kept.
     public subscript(_ name: Name) -> String { self.values[name] ?? "" }
 
-    /// The provider allows ten characters at most.
+    /// The provider takes ten characters at most; folders of before keep more.
     public var webhookToken: String { String(self[.anchorWebhookToken].prefix(10)) }
+
+    /// The password of a user of the broker.
+    public func brokerPassword(of user: String) -> String {
+        Hex.encode(Array(SHA256.hash(data: Array("\(self[.brokerSeed]):\(user)".utf8))))
+    }
 
     /// As Clerk writes it.
     public var clerkWebhookSecret: String { "whsec_\(self[.clerkWebhookSecret])" }

@@ -12,6 +12,9 @@ public struct SuiteDriver: Sendable {
         public let isReady: Bool
     }
 
+    /// What the names of the broker's users begin with.
+    public static let brokerUsers = "transfa-"
+
     /// Where the suite is kept.
     public let folder: SuiteFolder
     private let readyLimit: Duration
@@ -64,6 +67,17 @@ public struct SuiteDriver: Sendable {
             try await Self.renewing(log) { try await migration.run(log: log, within: .seconds(600)) }
         }
         return description
+    }
+
+    /// The addresses at which the broker's administrator is, and the addresses of its users, of a suite that was prepared.
+    public func brokerAddresses() throws -> (administrator: [String: String], users: [String]) {
+        let settings = try self.folder.serverSettings()
+        let names = ["RABBITMQ_URL", "RABBITMQ_MANAGEMENT_URL"]
+        let administrator: [String: String] = names.reduce(into: [:]) { $0[$1] = settings["TRANSFA_TEST_\($1)"] }
+        let users = try self.folder.description().parts.flatMap { part in
+            ["RABBITMQ_URL", "RABBITMQ_TOPOLOGY_URL", "RABBITMQ_MANAGEMENT_URL"].compactMap { part.settings[$0] }
+        }
+        return (administrator, users)
     }
 
     /// Starts parts, all of them when none is named, and returns when they are ready; what runs already stays.
@@ -119,7 +133,8 @@ public struct SuiteDriver: Sendable {
             postgres: try address("TRANSFA_TEST_POSTGRES_URL"),
             rabbitmq: try address("TRANSFA_TEST_RABBITMQ_URL"),
             management: try address("TRANSFA_TEST_RABBITMQ_MANAGEMENT_URL"),
-            redis: try address("TRANSFA_TEST_REDIS_URL")
+            redis: try address("TRANSFA_TEST_REDIS_URL"),
+            brokerUsers: Self.brokerUsers
         )
         var databases: [String: SuiteDatabase] = [:]
         for service in SuiteGround.services {

@@ -116,10 +116,12 @@ def wanted(suite, cluster, postgres):
         yield from ((pods, postgres, 5432), (f"Job {service}-migration", postgres, 5432))
         yield pods, "collector of spans", 4318
         if "broker" in needs:
-            yield from ((pods, rabbitmq, 5671), (pods, rabbitmq, 15672))
+            yield pods, rabbitmq, 5671
+        if "policies" in needs:
+            yield pods, rabbitmq, 15672
         if "REDIS_URL" in settings:
             yield pods, redis, 6379
-        if "auth" in needs:
+        if {"auth", "dataKeys"} & needs:
             yield pods, services["auth"], 9080
         if settings.keys() & {"CLERK_JWKS_URL", "ANCHOR_BASE_URL", "IMAGE_STORE_URL", "APNS_BASE_URL"}:
             yield pods, "the internet", 443

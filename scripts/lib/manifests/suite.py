@@ -128,9 +128,11 @@ class Suite:
         names = {
             "database": groups["database"],
             "clerk": groups["clerk"],
-            "broker": ["rabbitmqURL", "rabbitmqManagementURL"],
+            "broker": ["rabbitmqURL", "rabbitmqTopologyURL"],
+            "policies": ["rabbitmqManagementURL"],
             "redis": ["redis url", *redis],
-            "auth": ["authInternalURL", "authInternalToken"],
+            "auth": ["authInternalURL"],
+            "dataKeys": ["authInternalURL", "dataKeysToken"],
         }
         try:
             shared = {need: [known[name] for name in those] for need, those in names.items()}
@@ -160,7 +162,7 @@ class Suite:
                 yield from (dataclasses.replace(setting, name=name.upper() + tail) for name in self.services)
             else:
                 yield setting
-        for name in ("publicLink", "anchorKey"):
+        for name in ("publicLink", "anchorKey", "dataKeysToken"):
             if re.search(rf"[\[,] ?\.{name}\b", text):
                 yield self._common[0][name]
         if "ImageStoreSettings.keys" in text:

@@ -105,7 +105,7 @@ def configuration_is_good(deployment):
         folder = pathlib.Path(folder)
         text = (deployment.prometheus / "prometheus.yml").read_text()
         # promtool wants the file to be there; where it runs it is a secret.
-        text = text.replace("/run/secrets/internal-token", str(folder / "token"))
+        text = text.replace("/run/secrets/metrics-token", str(folder / "token"))
         (folder / "token").write_text("token\n")
         (folder / "prometheus.yml").write_text(text)
         (folder / "rules").symlink_to(deployment.prometheus / "rules")

@@ -200,7 +200,8 @@ def service(name):
 
 def _webhooks():
     return [row("Webhooks"), panel("Webhooks of the provider", "reqps",
-            ("sum by (result) (rate(transfa_webhooks_total[$__rate_interval]))", "{{result}}"), width=WIDTH)]
+            ('sum by (result) (rate(transfa_webhooks_total{service="notification"}[$__rate_interval]))',
+             "{{result}}"), width=WIDTH)]
 
 
 def _archive():
@@ -248,13 +249,20 @@ def money():
         panel("Submissions", "cps", ('sum by (outcome) (rate(transfa_job_runs_total{service="transaction",'
               'kind="submit_transfer"}[$__rate_interval]))', "{{outcome}}")),
         panel("Open transfers", "short", ("state:transfa_transfers_open:sum", "{{state}}")),
-        panel("Webhooks of the provider", "reqps",
-              ("sum by (result) (rate(transfa_webhooks_total[$__rate_interval]))", "{{result}}")),
+        panel("Webhooks", "reqps",
+              ("sum by (service, result) (rate(transfa_webhooks_total[$__rate_interval]))", "{{service}} {{result}}")),
         row("The provider's books and ours"),
         panel("Differences", "short",
               ("max by (kind) (transfa_reconciliation_breaks)", "{{kind}}"), limits=[(1, "red")]),
         panel("Oldest difference", "s", ("max by (kind) (transfa_reconciliation_oldest_break_seconds)", "{{kind}}")),
+        panel("Explained", "short",
+              ("max(transfa_reconciliation_listed_kobo) / 100", "listed, naira"),
+              ("max(transfa_reconciliation_matched_kobo) / 100", "matched, naira")),
+        panel("Oldest unmatched", "s", ("max(transfa_reconciliation_oldest_unmatched_seconds)", "oldest"),
+              limits=[(900, "red")]),
         panel("Recovery open", "short", ("max(transfa_recovery_open)", "open"), limits=[(1, "red")]),
+        panel("Bills of kinds that nobody foresaw", "short",
+              ("max(transfa_provider_bills_unforeseen)", "bills"), limits=[(1, "red")]),
         panel("Reported problems", "short",
               ("max(transfa_disputes_open)", "open"), ("max(transfa_disputes_overdue)", "overdue")),
         logs("What transaction tells", '{service="transaction"} | json | level!="info"'),

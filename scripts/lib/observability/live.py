@@ -35,7 +35,7 @@ class Suite:
             service: f"127.0.0.1:{(ports / f'{service}-internal').read_text().strip()}" for service in services
         }
         self.broker = f"127.0.0.1:{(folder / 'servers/ports/rabbitmq-prometheus').read_text().strip()}"
-        self.token = (folder / "secrets/internal-token").read_text().strip()
+        self.token = (folder / "secrets/metrics-token").read_text().strip()
 
 
 class Prometheus:

@@ -21,7 +21,7 @@ SELECT ensure_users(array_agg(id)) FROM bench_people;
 
 UPDATE users u SET
     username = p.username, auth_sequence = 1, kyc_status = 'approved', tier = CASE WHEN p.number % 4 = 0 THEN 2 ELSE 3 END,
-    kyc_sequence = 1, customer_sequence = 1, provider_account = p.account, account_sequence = 1,
+    kyc_sequence = 1, settings_sequence = 1, provider_account = p.account, account_sequence = 1,
     receive_preference = CASE WHEN p.number % 10 BETWEEN 4 AND 7 THEN 'wallet' ELSE 'external' END,
     plan = CASE WHEN p.number % 10 < 4 THEN 'paid' ELSE 'free' END,
     active_until = CASE WHEN p.number % 10 < 4 THEN now() + interval '1 year' END, subscription_sequence = 1
