@@ -70,6 +70,11 @@ ENQUIRIES = 30
 NAME = regex.compile(r"[\p{L}\p{M}.'\u2019-]+( [\p{L}\p{M}.'\u2019-]+)+")
 
 
+def new_bvn():
+    """Of nobody yet, and none of the sandbox's special endings."""
+    return f"22{secrets.randbelow(10**8):08d}7"
+
+
 class Recipes:
     def __init__(self, suite, world):
         self.suite = suite
@@ -91,6 +96,8 @@ class Recipes:
         name = operation.definition.raw["operationId"]
         if not list(operation.security.iter_parameters()):
             return None
+        if operation.path.startswith("/internal/keys/"):
+            return self.suite.data_keys_token
         if operation.path.startswith(("/internal", "/metrics")):
             return self.suite.internal_token
         person = self.asker(case) or self.actor(name)
@@ -219,9 +226,8 @@ class Recipes:
         body = edit.body
         if body is None:
             return
-        digits = f"{secrets.randbelow(10**7):07d}"
         is_person = body.get("account_type") == "personal"
-        known = {"full_name": "Ada Testperson", "bvn": f"223{digits}7", "date_of_birth": "1990-01-01"}
+        known = {"full_name": "Ada Testperson", "bvn": new_bvn(), "date_of_birth": "1990-01-01"}
         business = {"business_name": "Invented Shop", "rc_number": "RC0000001"}
         edit.fields(
             username=f"u{secrets.randbelow(36**9)}" if not edit.is_tested("username") else body["username"],
@@ -230,13 +236,16 @@ class Recipes:
         )
 
     def identity(self, details):
-        """A grown-up with two names."""
+        """A grown-up with two names, and no account yet."""
         name = details.get("full_name", "")
         is_name = NAME.fullmatch(name) and all(regex.search(r"\p{L}", word) for word in name.split(" "))
-        return {**details, "full_name": name if is_name else "Ada Testperson", "date_of_birth": "1990-01-01"}
+        full_name = name if is_name else "Ada Testperson"
+        return {**details, "full_name": full_name, "bvn": new_bvn(), "date_of_birth": "1990-01-01"}
 
     def business(self, details):
-        changed = dict(details)
+        changed = {**details, "rc_number": f"RC{secrets.randbelow(10**9)}"}
+        if "business_bvn" in changed:
+            changed["business_bvn"] = new_bvn()
         if "date_of_registration" in changed:
             changed["date_of_registration"] = "2019-05-06"
         if "director" in changed:
@@ -272,6 +281,15 @@ class Recipes:
 
     def eraseUser(self, edit):
         edit.path("user_id", self.people["erasable"]["id"])
+
+    def releaseIdentity(self, edit):
+        """Of somebody who is frozen, and closed by it; the news takes a moment."""
+        id = self.people["lost"]["id"]
+        if "freed" not in self.supplies:
+            path = f"/internal/users/{id}/restriction"
+            self.suite.operate("PUT", "customer", path, {"restriction": "frozen", "reason": "lost"}, wanted=None)
+            self.supplies["freed"] = id
+        edit.path("user_id", id)
 
     # customer
 
@@ -312,6 +330,17 @@ class Recipes:
 
     def getDefaultBeneficiary(self, edit):
         edit.query(user_id=self.people["banker"]["id"])
+
+    def getStatement(self, edit):
+        """A cursor keeps the days of its statement."""
+        if edit.is_good(QUERY) and "cursor" in edit.case.query:
+            edit.query(**{"from": None, "to": None})
+
+    def getBeneficiaryReview(self, edit):
+        edit.path("id", self.things["reviews"][-1])
+
+    def decideBeneficiaryReview(self, edit):
+        edit.path("id", self.next_of("reviews_to_decide", edit))
 
     def restrictUser(self, edit):
         edit.path("user_id", self.people["restricted"]["id"])
@@ -486,6 +515,8 @@ class Recipes:
     def proposeRelease(self, edit):
         edit.path("id", self.next_of("suspended", edit))
         edit.header("Transfa-Operator", "ada")
+        # A payout needs a closed profile; the bank account is of nothing else.
+        edit.fields(disposition="credit", beneficiary_id=None)
 
     def approveRelease(self, edit):
         edit.path("id", self.next_of("to_approve", edit))

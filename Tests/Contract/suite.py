@@ -59,6 +59,7 @@ class Suite:
         parts = {part["name"]: part["settings"] for part in self.description["parts"]}
         self.tool, self.addresses = self.description["tool"], parts["auth"]
         self.webhook_token = parts["notification"]["ANCHOR_WEBHOOK_TOKEN"]
+        self.data_keys_token = parts["auth"]["DATA_KEYS_TOKEN"]
         self.clerk_secret = parts["auth"]["CLERK_WEBHOOK_SECRET"]
         self.postgres = self.description["servers"]["postgres"]
         self.session = requests.Session()

@@ -60,7 +60,7 @@ def shop(username, digits):
         "contact_details": person["contact_details"],
         "kyb_details": {
             "business_name": "Invented Shop",
-            "rc_number": "RC0000001",
+            "rc_number": f"RC{digits}",
             "registration_type": "Private_Incorporated",
             "industry": "Agriculture-AgriculturalCooperatives",
             "date_of_registration": "2015-06-01",
@@ -95,7 +95,7 @@ class World:
     # Who calls what, and why they are several, is in recipes.py.
     NAMES = (
         "main", "peer", "banker", "keeper", "limited", "subscriber", "member", "restricted", "frozen", "erasable",
-        "newcomer", "parked", "leaver", "blocked",
+        "newcomer", "parked", "leaver", "blocked", "lost",
     )
     # Merchants of whom the provider wants documents: a file and a text each.
     SHOPS = ("shop0", "shop1", "shop2")
@@ -231,10 +231,22 @@ class World:
         self.things |= {
             "default_account": accounts[0], "other_account": accounts[1], "accounts_to_remove": accounts[2:],
         }
+        self.give_plan("keeper")
+        reviews = [self.doubtful_account() for _ in range(1 + SPARE)]
+        self.things |= {"reviews": reviews, "reviews_to_decide": reviews[:-1]}
         asked = {"account_number": account_number(), "bank_code": BANK}
         enquiry = self.suite.call(banker, "POST", "customer", "/beneficiaries/verify", asked).json()
         self.things["enquiry"] = enquiry["id"]
         eventually("the list of banks", lambda: self.knows("banker", "customer", "/banks"))
+
+    def doubtful_account(self):
+        """One whose holder may be its user: people decide."""
+        body = {"account_number": account_number(), "bank_code": BANK}
+        self.suite.sandbox("PUT", f"/sandbox/banks/accounts/{body['account_number']}/holder", {"name": "ADA TESTPERSO"})
+        id = self.order("keeper", "/beneficiaries", body, "customer").json()["id"]
+        eventually("a review", lambda: self.suite.operate(
+            "GET", "customer", f"/internal/beneficiaries/{id}/review", wanted=None).ok)
+        return id
 
     def give_plan(self, name):
         order = {"user_id": self.people[name]["id"], "plan": PLAN, "until": moment(20), "reason": "for contract tests"}

@@ -63,7 +63,7 @@ class ProfileMakers:
                 person.id = answer.json()["user_id"]
                 self.ripening.add("document", person.id, lambda found: self.documents.extend((person, one) for one in found))
 
-        body = shop(person.username) if is_shop else sign_up(person.username, bvn=f"221{digits()[:4]}9994")
+        body = shop(person.username) if is_shop else sign_up(person.username, bvn=f"{digits()}9994")
         return Order(operation, person, body=data(body), then=then)
 
     def provideDetails(self, operation):

@@ -48,9 +48,9 @@ def shop(name):
     number = digits()
     director = {"full_name": "Ada Testperson", "bvn": f"221{number}7", "date_of_birth": "1990-01-01"}
     kyb = {
-        "business_name": "Invented Shop", "rc_number": "RC0000001", "registration_type": "Private_Incorporated",
+        "business_name": "Invented Shop", "rc_number": f"RC{number}", "registration_type": "Private_Incorporated",
         "industry": "Agriculture-AgriculturalCooperatives", "date_of_registration": "2015-06-01",
-        "business_bvn": f"222{number[:4]}9992", "description": "Sells what nobody needs", "director": director,
+        "business_bvn": f"{number}9992", "description": "Sells what nobody needs", "director": director,
     }
     return {"username": name, "account_type": "merchant", "kyb_details": kyb, "contact_details": contact(name, number, None)}
 
@@ -172,7 +172,7 @@ class People:
         person = Person(self.world, role)
         if role == "detailer":
             # The provider never says anything of this BVN, so that details may be corrected for ever.
-            return await person.join(sign_up(person.username, bvn=f"221{digits()[:4]}9994"))
+            return await person.join(sign_up(person.username, bvn=f"{digits()}9994"))
         await person.join(sign_up(person.username))
         await person.get_phone()
         await person.get_wallet()

@@ -125,6 +125,7 @@ def overview(story):
     check(browser.evaluate(rows) == 8, "what was seen last is gone")
     browser.evaluate("window.fetch = window.kept; true")
     browser.until("the alarm to end", "!document.querySelector('[role=alert]')")
+    _explained(browser)
     _came_twice(browser)
     for width, height in (WIDE, PHONE):
         browser.size(width, height, is_phone=width == PHONE[0])
@@ -140,6 +141,31 @@ ANSWERED = (
     {"requests": {"first": 40, "repeat_redis": 6, "waited": 2, "repeat_postgres": 1, "redis_unknown": 5}},
     {"events": {"first": 90, "repeat_redis": 9}, "webhooks": {"repeat_redis": 1}},
 )
+
+
+# What transaction may say of the provider's books, and the first tile of it.
+EXPLAINED = (
+    (None, ("–", "not told")),
+    ({"open": 0, "explained": {"listed": 0, "matched": 0}}, ("–", "all matched")),
+    ({"open": 0, "explained": {"listed": 1000, "matched": 999, "oldest_seconds": 60}}, ("99 %", "oldest 60 s")),
+    ({"open": 2, "explained": {"listed": 1000, "matched": 1000}}, ("100 %", "2 breaks, all matched")),
+)
+
+
+def _explained(browser):
+    """The first tile says how much of the provider's books ours explain, all of it only when it is all."""
+    tile = "document.querySelector('.tiles > li').innerText"
+    browser.evaluate(
+        "window.kept = window.fetch; window.told = null; window.fetch = async (...asked) => {"
+        " const answer = await window.kept(...asked);"
+        " if (!String(asked[0]).endsWith('/overview')) return answer;"
+        " return Response.json({ ...await answer.json(), breaks: window.told }); }; true"
+    )
+    for told, said in EXPLAINED:
+        browser.evaluate(f"window.told = {json.dumps(told)}; true")
+        said = ("Explained", *said)
+        browser.until(f"the tile to say {said}", f"({json.dumps(said)}).every((text) => {tile}.split('\\n').includes(text))")
+    browser.evaluate("window.fetch = window.kept; true")
 
 
 def _came_twice(browser):

@@ -53,7 +53,7 @@ extension ServiceWorld {
         guard let entry = self.handlers.entries[type] else { throw TestFailure("nobody hears \(type.rawValue)") }
         let attributes = EventAttributes(
             id: id ?? self.ids.next(),
-            source: "test",
+            source: EventCatalogue.definition(of: type)?.source.rawValue ?? "test",
             type: type,
             majorVersion: entry.majorVersion,
             subject: (subject ?? self.ada.uuid).lowercased,

@@ -11,6 +11,7 @@ extension Faults {
         @Test("what is forbidden while the broker is down does not leave when it is back")
         func forbidden() async throws {
             let suite = try RunningSuite.current
+            try await suite.letSmallSumsTakeSlots()
             let story = try await ForbiddenPayments(on: suite)
             // From here all that transaction knows is old.
             let stale = try await suite.secondsUntilStale()

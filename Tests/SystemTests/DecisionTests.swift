@@ -62,6 +62,12 @@ extension Faults {
             let paid = try await suite.loseTransfer(from: payer, to: payee, 4000, by: "drop-before") { _ in nil }
             try await suite.askAgain(about: paid, answer: "not_found")
             #expect(try await suite.wallet(payer).available == 16_000)
+            // As if its order were so old that it can arrive no more.
+            let age = "started_at = started_at - interval '3 minutes', deadline_at = deadline_at - interval '3 minutes'"
+            try await suite.rows(
+                "transaction",
+                "UPDATE provider_calls SET \(age) WHERE reference = 'trf-\(paid.lowercased)'"
+            )
             let path = "/internal/transfers/\(paid.lowercased)/proposals"
             let order = #"{"outcome":"failed","reason":"the provider has no such transfer"}"#
             let proposal = try await suite.operate("POST", "transaction", path, order).decode(Proposal.self).id

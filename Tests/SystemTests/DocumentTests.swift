@@ -70,7 +70,7 @@ extension RunningSuite {
             accountType: "merchant",
             kybDetails: KYBDetails(
                 businessName: "Invented Shop",
-                rcNumber: "RC0000001",
+                rcNumber: "RC\(run)",
                 registrationType: "Private_Incorporated",
                 industry: "Agriculture-AgriculturalCooperatives",
                 dateOfRegistration: "2015-06-01",

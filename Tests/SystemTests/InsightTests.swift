@@ -56,12 +56,20 @@ extension Journeys {
             let cursor = try #require(first.nextCursor)
             let rest = try await suite.read("/statements?cursor=\(cursor)", as: ada, StatementResource.self)
             #expect(first.lines + rest.lines == statement.lines)
+            try await suite.await(try await suite.pay(from: ada, to: bola, 100), "completed")
+            let late = try await suite.read("/statements?cursor=\(cursor)", as: ada, StatementResource.self)
+            #expect(late == rest, "a payment between two pages is none of this statement's")
+            let days = "/statements?cursor=\(cursor)&from=2020-01-01"
+            let other = try await suite.call("GET", .transaction, days, as: ada.subject)
+            #expect(other.status == 400 && other.text.contains(#""parameter":"from""#))
 
             let csv = try await suite.call("GET", .transaction, "/statements?format=csv", as: ada.subject)
+            let closing = try await suite.wallet(ada).posted
             #expect(csv.status == 200 && csv.contentType.hasPrefix("text/csv"))
             #expect(csv.text.contains("To \(bola.username),trf-\(transfer.lowercased),,100.00,"))
+            let cents = String(closing % 100)
             #expect(
-                csv.text.contains("Closing balance,,,,\(posted / 100).\(posted % 100 < 10 ? "0" : "")\(posted % 100)")
+                csv.text.contains("Closing balance,,,,\(closing / 100).\(cents.count < 2 ? "0" : "")\(cents)")
             )
             for path in ["/statements?format=pdf", "/transactions/\(transfer.lowercased)/receipt"] {
                 let file = try await suite.call("GET", .transaction, path, as: ada.subject)

@@ -140,7 +140,7 @@ extension Faults {
         @Test("the broker of a running suite is as it should be; what was given up by hand is shown and applied")
         func topology() async throws {
             let suite = try RunningSuite.current
-            let broker = suite.environment.variables(of: "auth").filter { $0.key.hasPrefix("RABBITMQ") }
+            let broker = ["RABBITMQ_URL": suite.vhost.url, "RABBITMQ_MANAGEMENT_URL": suite.vhost.managementURL]
             let whole = try await ToolRun(["topology", "diff"], broker)
             #expect(whole.exit == .code(0) && whole.text == "")
             let path = "bindings/\(suite.vhost.name)/e/transfa.events/q/notification.p0"

@@ -109,8 +109,9 @@ extension Journeys {
             order.approval = small.approval
             #expect(try await suite.pay(order).status == 403)
 
+            // A device that is a minute old may be the payer's and not have been heard of.
             order.approval = try PaymentOrder.approve(order.body, by: payee)
-            #expect(try await suite.pay(order).status == 403)
+            #expect([403, 409].contains(try await suite.pay(order).status))
 
             #expect(try await suite.number("SELECT count(*) FROM transfers WHERE sender_id = '\(payer.id)'") == 0)
             #expect(try await suite.wallet(payer).available == 50_000)

@@ -11,6 +11,7 @@ extension Faults {
         )
         func limits() async throws {
             let suite = try RunningSuite.current
+            try await suite.letSmallSumsTakeSlots()
             let payer = try await suite.person("payer", funding: 200_000)
             var payees: [Person] = []
             for _ in 0..<3 {

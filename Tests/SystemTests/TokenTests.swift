@@ -62,6 +62,31 @@ extension Probes {
             #expect(changes == [])
         }
 
+        @Test("data keys are for their own token, and neither it nor that of metrics opens anything else")
+        func narrow() async throws {
+            let suite = try RunningSuite.current
+            let prober = try await Prober(suite)
+            let environment = suite.environment
+            let (keys, metrics) = (environment.dataKeysToken, environment.metricsToken)
+            let all = try SuiteEnvironment.names.flatMap { try Endpoint.all(of: $0) }
+            let sealed = all.filter { $0.access == .dataKeys }
+            #expect(sealed.map(\.name) == ["GET /internal/keys/{user_id}"])
+            let others = all.filter { $0.access == .internal }
+            let probes =
+                sealed.flatMap { Self.probes($0, ["Bearer \(environment.internalToken)", "Bearer \(metrics)", ""]) }
+                + others.flatMap { Self.probes($0, ["Bearer \(keys)"]) }
+                + others.filter { $0.path != "/metrics" }.flatMap { Self.probes($0, ["Bearer \(metrics)"]) }
+            let changes = try await suite.changes { try await prober.send(probes) }
+            #expect(changes == [])
+            for name in SuiteEnvironment.names {
+                let url = environment.internalURL(name) + "/metrics"
+                let reply = try await suite.send("GET", url, headers: ["Authorization": "Bearer \(metrics)"])
+                #expect(reply.status == 200, "\(name)")
+            }
+            let given = SuiteEnvironment.names.filter { environment.variables(of: $0)["DATA_KEYS_TOKEN"] != nil }
+            #expect(given == ["auth", "customer", "account", "transaction", "notification", "analytics"])
+        }
+
         /// Good requests, but for the header `Authorization`.
         private static func probes(_ endpoint: Endpoint, _ values: [String]) -> [Probe] {
             values.map { value in

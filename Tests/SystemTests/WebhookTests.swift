@@ -81,6 +81,7 @@ extension Faults {
         @Test("a transfer that fails at the bank gives money and free slot back")
         func failed() async throws {
             let suite = try RunningSuite.current
+            try await suite.letSmallSumsTakeSlots()
             let payer = try await suite.person("failed", funding: 20_000)
             let payee = try await suite.person("payee")
             try await suite.addBankAccount(of: payee)

@@ -177,13 +177,18 @@ extension SuiteEnvironment {
     /// The secrets of the services' environments.
     private var secretCanaries: [Canary] {
         let names = [
-            "INTERNAL_TOKEN", "ANCHOR_API_KEY", "ANCHOR_WEBHOOK_TOKEN", "CLERK_WEBHOOK_SECRET", "MASTER_KEYS",
+            "INTERNAL_TOKEN", "METRICS_TOKEN", "DATA_KEYS_TOKEN", "ANCHOR_API_KEY", "ANCHOR_WEBHOOK_TOKEN",
+            "CLERK_WEBHOOK_SECRET", "MASTER_KEYS",
             "APPROVAL_SIGNING_KEY", "PIN_PEPPER", "BLIND_INDEX_KEY", "APNS_KEY",
         ]
         return Self.names.flatMap { service -> [Canary] in
             let variables = self.variables(of: service)
             let secrets = names.compactMap { name in variables[name].map { (name, $0) } }
-            let passwords = ["DATABASE_URL", "WORKER_DATABASE_URL", "REDIS_URL", "RABBITMQ_URL"].compactMap { name in
+            let urls = [
+                "DATABASE_URL", "WORKER_DATABASE_URL", "REDIS_URL", "RABBITMQ_URL", "RABBITMQ_TOPOLOGY_URL",
+                "RABBITMQ_MANAGEMENT_URL",
+            ]
+            let passwords = urls.compactMap { name in
                 variables[name].flatMap { URLComponents(string: $0)?.password }.map { ("password in \(name)", $0) }
             }
             return (secrets + passwords).map { name, text in

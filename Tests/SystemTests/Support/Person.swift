@@ -31,7 +31,7 @@ extension RunningSuite {
             order.accountType = "merchant"
             order.kybDetails = KYBDetails(
                 businessName: "Invented Shop",
-                rcNumber: "RC0000001",
+                rcNumber: "RC\(run)",
                 registrationType: "Private_Incorporated",
                 industry: "Agriculture-AgriculturalCooperatives",
                 dateOfRegistration: "2015-06-01",

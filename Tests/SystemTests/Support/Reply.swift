@@ -91,12 +91,18 @@ extension RunningSuite {
 
     /// A call of a service's internal port, in the name of an operator.
     @discardableResult
-    func operate(_ method: String, _ service: String, _ path: String, _ json: String = "") async throws -> Reply {
+    func operate(
+        _ method: String,
+        _ service: String,
+        _ path: String,
+        _ json: String = "",
+        by name: String = RunningSuite.operatorName
+    ) async throws -> Reply {
         try await self.send(
             method,
             self.environment.internalURL(service) + path,
             headers: [
-                "Authorization": "Bearer \(self.environment.internalToken)", "Transfa-Operator": Self.operatorName,
+                "Authorization": "Bearer \(self.environment.internalToken)", "Transfa-Operator": name,
             ],
             body: Array(json.utf8)
         )

@@ -89,13 +89,16 @@ final class RunningSuite: Sendable {
         let environment = try await Self.environment(ground)
         let suite = try RunningSuite(environment: environment, http: HTTPClient(configuration), ground: ground)
         do {
+            if ground.composed == nil { try await environment.makeBrokerUsers(on: ground.vhost) }
             try await suite.startAll()
             try await suite.run(body)
             await suite.stopAll()
         } catch {
             await suite.stopAll()
+            if ground.composed == nil { await environment.deleteBrokerUsers(on: ground.vhost) }
             throw error
         }
+        if ground.composed == nil { await environment.deleteBrokerUsers(on: ground.vhost) }
     }
 
     private static func environment(_ ground: Ground) async throws -> SuiteEnvironment {

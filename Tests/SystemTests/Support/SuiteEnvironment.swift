@@ -1,5 +1,6 @@
 import DevSuite
 import Foundation
+import Messaging
 import TestSupport
 
 /// The suite that the tests run against, as `DevSuite` describes it, and its databases.
@@ -66,6 +67,8 @@ struct SuiteEnvironment: Sendable {
     }
 
     var internalToken: String { self.ground.secrets[.internalToken] }
+    var metricsToken: String { self.ground.secrets[.metricsToken] }
+    var dataKeysToken: String { self.ground.secrets[.dataKeysToken] }
     var webhookToken: String { self.ground.secrets.webhookToken }
     var apiKey: String { self.ground.secrets[.anchorAPIKey] }
     /// The tokens with which operators sign in to the page.
@@ -114,8 +117,39 @@ struct SuiteEnvironment: Sendable {
             postgres: databases.values.first?.database.serverURL ?? "",
             rabbitmq: vhost.url,
             management: vhost.managementURL,
-            redis: redis
+            redis: redis,
+            brokerUsers: "\(vhost.name)-"
         )
+    }
+
+    /// Makes the users that the services log in to the broker as.
+    func makeBrokerUsers(on vhost: TestVhost) async throws {
+        let passwords = self.ground.brokerPasswords
+        for user in BrokerUser.all {
+            let (name, rights) = ("\(vhost.name)-\(user.name)", user.rights)
+            let calls = [
+                ("users/\(name)", ["password": passwords[user.name] ?? "", "tags": user.tags]),
+                (
+                    "permissions/\(vhost.name)/\(name)",
+                    ["configure": rights.configure, "write": rights.write, "read": rights.read]
+                ),
+                (
+                    "topic-permissions/\(vhost.name)/\(name)",
+                    ["exchange": Topology.exchange, "write": rights.keys, "read": ".*"]
+                ),
+            ]
+            for (path, values) in calls {
+                let body = String(decoding: try JSONEncoder().encode(values), as: UTF8.self)
+                try await vhost.management("PUT", path, body: body)
+            }
+        }
+    }
+
+    /// Deletes them: users are not of one virtual host.
+    func deleteBrokerUsers(on vhost: TestVhost) async {
+        for user in BrokerUser.all {
+            _ = try? await vhost.management("DELETE", "users/\(vhost.name)-\(user.name)")
+        }
     }
 
     private static var choices: SuiteChoices {

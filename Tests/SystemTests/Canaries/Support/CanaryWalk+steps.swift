@@ -27,6 +27,14 @@ extension CanaryWalk {
         try await self.send("PUT", .auth, "/onboarding/details", RunningSuite.json(details))
         var twin = words.person
         twin.username = "\(words.username)2"
+        // The same person once more, and then another with the same address.
+        let second = try RunningSuite.json(twin)
+        _ = try self.must(
+            "a second",
+            try await self.send("POST", .auth, "/onboarding", second, as: "\(self.subject)2"),
+            [409]
+        )
+        twin.kycDetails?.bvn = words.twinsBVN
         let body = try RunningSuite.json(twin)
         _ = try self.must("a twin", try await self.send("POST", .auth, "/onboarding", body, as: "\(self.subject)2"))
         try await eventually("the twin to be refused", within: .seconds(30), every: .milliseconds(100)) {

@@ -38,6 +38,7 @@ struct WalkCanaries: Sendable {
     var bvn: String { "221\(self.run)7" }
     var businessBVN: String { "222\(self.run)7" }
     var directorsBVN: String { "223\(self.run)7" }
+    var twinsBVN: String { "224\(self.run)7" }
     var phone: String { "090\(self.run)1" }
     var businessPhone: String { "091\(self.run)1" }
     var registrationNumber: String { "RC\(self.run)99" }
@@ -128,6 +129,7 @@ struct WalkCanaries: Sendable {
     func all(with secrets: [Canary]) -> [Canary] {
         let numbers = [
             ("BVN", self.bvn), ("business BVN", self.businessBVN), ("director's BVN", self.directorsBVN),
+            ("twin's BVN", self.twinsBVN),
             // Without the zero, as abroad.
             ("phone", String(self.phone.dropFirst())), ("business phone", String(self.businessPhone.dropFirst())),
             ("registration number", self.registrationNumber), ("birth date", self.birthDate),

@@ -6,6 +6,7 @@ struct Endpoint: Sendable, CustomStringConvertible {
     enum Access: String, Sendable {
         case session
         case `internal`
+        case dataKeys
         case open
     }
 

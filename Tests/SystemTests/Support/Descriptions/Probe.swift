@@ -84,6 +84,7 @@ struct Prober: Sendable {
         var headers: [(String, String)] = []
         switch endpoint.access {
         case .open: break
+        case .dataKeys: headers.append(("Authorization", "Bearer \(self.suite.environment.dataKeysToken)"))
         case .internal: headers.append(("Authorization", "Bearer \(self.suite.environment.internalToken)"))
         case .session:
             headers.append(("Authorization", "Bearer \(try await self.suite.token(of: self.subject(of: endpoint)))"))

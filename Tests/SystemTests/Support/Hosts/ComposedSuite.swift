@@ -36,12 +36,14 @@ struct ComposedSuite: Sendable {
         try SuiteSecrets { name in
             switch name {
             case .internalToken: try self.value("INTERNAL_TOKEN")
+            case .metricsToken: try self.value("METRICS_TOKEN")
+            case .dataKeysToken: try self.value("DATA_KEYS_TOKEN")
             case .anchorAPIKey: try self.value("ANCHOR_API_KEY")
             case .anchorWebhookToken: try self.value("ANCHOR_WEBHOOK_TOKEN")
             case .operatorAda: try self.value("OPERATOR_ADA_TOKEN")
             case .operatorBola: try self.value("OPERATOR_BOLA_TOKEN")
             case .clerkWebhookSecret: String(try self.value("CLERK_WEBHOOK_SECRET").trimmingPrefix("whsec_"))
-            case .masterKey, .approvalSigningKey, .pinPepper, .blindIndexKey, .pushKey: ""
+            case .masterKey, .approvalSigningKey, .pinPepper, .blindIndexKey, .pushKey, .brokerSeed: ""
             }
         }
     }
