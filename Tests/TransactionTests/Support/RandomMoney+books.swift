@@ -32,8 +32,8 @@ extension RandomMoney {
                 database: self.world.work,
                 store: SubmissionStore(),
                 provider: self.provider,
-                repeats: AnchorRepeats(time: self.world.clock),
-                clock: self.world.clock
+                repeats: AnchorRepeats(time: self.clock),
+                clock: self.clock
             )
             _ = try await apply([self.job(reference, payload)])
         case .paid(let id, let account, let amount, let reference):
@@ -63,7 +63,7 @@ extension RandomMoney {
                 try await self.closesProducts()
                 if self.open.isEmpty { return try await self.booksBills() }
             }
-            _ = try await self.submission(self.open.map { self.job($0.lowercased) })
+            try await self.sends(self.open)
             try await self.waits(.seconds(round == 0 ? 1 : 130))
         }
         let rows = try await self.world.work.client.query(
@@ -90,7 +90,7 @@ extension RandomMoney {
             database: self.world.work,
             store: self.bills,
             provider: self.provider,
-            clock: self.world.clock
+            clock: self.clock
         )
         for person in self.people + self.gone { _ = try await book(self.job(person.account)) }
     }
@@ -110,8 +110,9 @@ extension RandomMoney {
         return found
     }
 
-    /// What of a person's money is at the provider, from what the person sees and pays: the wallet, what waits for them, and
-    /// the fees and prices that stay there; less what others took back and they had spent, and what the provider has billed.
+    /// What of a person's money is at the provider, from what the person sees and pays: the wallet, what waits for them, the
+    /// fees and prices that stay there, and what a drop gave back whose funding came back as well; less what others took
+    /// back and they had spent, and what the provider has billed.
     private func account(of person: Person) async throws -> Int64 {
         let rows = try await self.world.work.client.query(
             """
@@ -122,6 +123,8 @@ extension RandomMoney {
                    WHERE t.sender_id = u.id AND t.type = 'subscription_charge' AND t.state = 'completed')
                 + (SELECT coalesce(sum(t.amount), 0) FROM transfers t
                    WHERE t.destination = u.provider_account AND t.route_reason = 'suspense' AND t.state = 'completed')
+                + (SELECT coalesce(sum(d.given_back), 0) FROM money_drops d
+                   WHERE d.creator_id = u.id AND d.end_reason = 'funding_reversed')
                 - w.owed)::bigint
             FROM users u JOIN balances w ON w.account_id = u.wallet_id WHERE u.id = \(person.id.uuid)
             """
@@ -134,7 +137,7 @@ extension RandomMoney {
     private func differences(of name: String) async throws -> [String] {
         let books = ReconciliationStore(client: self.world.work.client, poolAccount: Self.pool)
         guard let account = try await books.account(name) else { return ["\(name) is nobody's"] }
-        let since = self.world.clock.now.addingTimeInterval(-86_400 * 30)
+        let since = self.clock.now.addingTimeInterval(-86_400 * 30)
         let theirs = try await self.provider.read(name, since: since)
         let ours = try await books.ourBooks(
             of: account,

@@ -22,7 +22,7 @@ extension RandomMoney {
             END $$
             """
         )
-        return self.world.clock.now
+        return self.clock.now
     }
 
     /// The ledger is what it was at the backup, and is brought up to what the provider did since.
@@ -62,9 +62,7 @@ extension RandomMoney {
                 try await self.recovers(account, store)
             }
             try await self.forgetsEnded()
-            if !self.open.isEmpty {
-                _ = try await self.submission(self.open.map { self.job($0.lowercased) })
-            }
+            try await self.sends(self.open)
             let ending = try await self.world.work.transaction(cause: Cause()) { transaction in
                 try await store.end(recovery, by: .grace, in: transaction)
             }
@@ -108,7 +106,7 @@ extension RandomMoney {
             transfers: SubmissionStore(),
             provider: self.provider,
             questions: self.provider,
-            clock: self.world.clock
+            clock: self.clock
         )
         _ = try await recover(self.job(account))
     }

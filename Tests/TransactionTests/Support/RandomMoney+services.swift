@@ -18,9 +18,9 @@ extension RandomMoney {
             database: self.world.work,
             store: SubmissionStore(),
             provider: self.provider,
-            clock: self.world.clock,
+            clock: self.clock,
             logger: Logger(label: "random") { _ in SwiftLogNoOpLogHandler() },
-            repeats: AnchorRepeats(time: self.world.clock)
+            repeats: AnchorRepeats(time: self.clock)
         )
     }
 
@@ -32,7 +32,7 @@ extension RandomMoney {
             payload: payload,
             attempt: 1,
             cause: Cause(),
-            leaseUntil: self.world.clock.now.addingTimeInterval(600),
+            leaseUntil: self.clock.now.addingTimeInterval(600),
             owner: self.world.ids.next()
         )
     }
@@ -46,16 +46,34 @@ extension RandomMoney {
             self.provider.destine(TransferReference.text(of: id), fate)
         }
         self.provider.becomes(deaf: self.chance.happens(10))
-        _ = try await self.submission(chosen.map { self.job($0.lowercased) })
+        try await self.sends(chosen)
         self.provider.becomes(deaf: false)
         try await self.forgetsEnded()
         self.counts("submitted")
     }
 
+    /// Jobs of a batch run at once; those of one account come one after another, so that no race decides what it covers.
+    func sends(_ ids: [UUID]) async throws {
+        let rows = try await self.world.work.client.query(
+            "SELECT id, coalesce(source_account, '') FROM transfers WHERE id = ANY (\(ids))"
+        )
+        let payers = Dictionary(uniqueKeysWithValues: try rows.map { try $0.decode(UUID.self, String.self) })
+        var waiting = ids
+        while !waiting.isEmpty {
+            var seen: Set<String> = []
+            let batch = waiting.filter { seen.insert(payers[$0] ?? "").inserted }
+            waiting.removeAll { batch.contains($0) }
+            _ = try await self.submission(batch.map { self.job($0.lowercased) })
+        }
+    }
+
     /// What has ended is accompanied no more; what comes out of pools by itself is.
     func forgetsEnded() async throws {
         let rows = try await self.world.work.client.query(
-            "SELECT id FROM transfers WHERE state IN ('accepted', 'submitted', 'unknown') ORDER BY created_at, id"
+            """
+            SELECT id FROM transfers WHERE state IN ('accepted', 'submitted', 'unknown')
+            ORDER BY created_at, type, source_account, destination, amount, id
+            """
         )
         let still = try rows.map { try $0.decode(UUID.self) }
         let known = Set(self.open)
@@ -105,7 +123,8 @@ extension RandomMoney {
 
     func releases() async throws {
         let store = SuspenseStore(client: self.world.work.client)
-        let waiting = try await store.waiting(limit: 20).filter { $0.release == nil }
+        let waiting = try await store.waiting(limit: 1000).filter { $0.release == nil }
+            .sorted { ($0.since, $0.type, $0.amount) < ($1.since, $1.type, $1.amount) }
         guard let money = self.chance.one(of: waiting) else { return }
         let id = self.world.ids.next()
         let owner = (self.people + self.gone).first { $0.id.uuid == money.userID }
@@ -150,7 +169,10 @@ extension RandomMoney {
     /// Two operators say how a transfer ended that nobody knows of; never against what the provider will say.
     func decides() async throws {
         let rows = try await self.world.work.client.query(
-            "SELECT id FROM transfers WHERE state = 'unknown' ORDER BY created_at, id LIMIT 1"
+            """
+            SELECT id FROM transfers WHERE state = 'unknown'
+            ORDER BY created_at, type, source_account, destination, amount, id LIMIT 1
+            """
         )
         guard let id = try rows.first?.decode(UUID.self) else { return }
         let isTaken = self.provider.completed.contains(TransferReference.text(of: id))
@@ -175,11 +197,22 @@ extension RandomMoney {
         }
     }
 
+    /// The clocks go on.
+    func moves(_ time: Duration) async throws {
+        self.clock.advance(by: time)
+        self.world.clock.advance(by: time)
+        try await self.world.runs { transaction in
+            try await transaction.stage(
+                "UPDATE clock_offset SET moved = moved + \(time.wholeMilliseconds) * interval '1 millisecond'"
+            )
+        }
+    }
+
     /// Time goes on; what was given up arrives within what the ledger reckons with.
     func waits(_ time: Duration) async throws {
-        let latest = self.world.clock.now.addingTimeInterval(time / .seconds(1) - 100)
+        let latest = self.clock.now.addingTimeInterval(time / .seconds(1) - 100)
         self.provider.lateOnesArrive(madeBefore: latest)
-        try await self.world.passes(time)
+        try await self.moves(time)
         try await self.beats()
         try await self.world.runs { transaction in
             try await LedgerUpkeep().sweepMoneyDrops(in: transaction)

@@ -23,6 +23,8 @@ final class RandomMoney {
     }
 
     let world: TransactionWorld
+    /// The ledger's and everybody's: no real time passes, so that chance alone decides what falls before what.
+    let clock: StandingClock
     let provider: RudeProvider
     var chance: SeededChance
     var people: [Person] = []
@@ -35,20 +37,27 @@ final class RandomMoney {
     var drops: [(id: UUID, creator: Int)] = []
     var requests: [(id: UUID, payer: Int, owner: Int, amount: Int64)] = []
     var unheard: [RudeProvider.Message] = []
-    var done: [String: Int] = [:]
+    /// Every act and its outcome, in order.
+    var history: [String] = []
     private var charges = 0
 
     init(world: TransactionWorld, seed: UInt64) {
         self.world = world
-        self.provider = RudeProvider(clock: world.clock)
+        self.clock = StandingClock(at: Self.morning)
+        self.provider = RudeProvider(clock: self.clock)
         self.chance = SeededChance(seed: seed)
     }
 
     static let crowd = 8
+    /// Nine o'clock tomorrow: days begin at the same act in every play, and nobody has heard of anything later.
+    private static let morning = Date(
+        timeIntervalSince1970: (Date().timeIntervalSince1970 / 86_400).rounded(.down) * 86_400 + 33 * 3600
+    )
     static let pool = "pool"
 
     /// People join, with a bank account each.
     func begins() async throws {
+        try await self.stopsTime()
         for _ in 0..<Self.crowd { try await self.joins() }
         try await self.beats()
     }
@@ -75,6 +84,19 @@ final class RandomMoney {
         self.people.append(person)
     }
 
+    /// The database reads the same clock.
+    private func stopsTime() async throws {
+        self.world.clock.advance(by: .seconds(Self.morning.timeIntervalSinceNow))
+        try await self.world.database.psql(
+            """
+            UPDATE clock_offset SET moved = interval '0';
+            CREATE OR REPLACE FUNCTION transfa_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$
+                SELECT '\(Timestamp.text(Self.morning))'::timestamptz + moved FROM clock_offset
+            $$
+            """
+        )
+    }
+
     /// The sources of what is known about people are heard again.
     func beats() async throws {
         try await self.world.runs { transaction in
@@ -86,6 +108,7 @@ final class RandomMoney {
 
     /// One act; its name is counted.
     func acts() async throws {
+        try await self.moves(.seconds(1))
         let act = self.chance.below(100)
         switch act {
         case 0..<14: try await self.receives()
@@ -107,7 +130,7 @@ final class RandomMoney {
         }
     }
 
-    func counts(_ name: String) { self.done[name, default: 0] += 1 }
+    func counts(_ name: String) { self.history.append(name) }
 
     // MARK: What people do
 
@@ -147,7 +170,7 @@ final class RandomMoney {
 
     private func makesDrop() async throws {
         let person = self.somebody()
-        let until = self.world.clock.now.addingTimeInterval(Double(60 + self.chance.below(3600)))
+        let until = self.clock.now.addingTimeInterval(Double(60 + self.chance.below(3600)))
         let draft = try MoneyDropDraft(
             amountPerClaim: self.chance.kobo(1...900),
             slots: 1 + self.chance.below(6),
@@ -207,7 +230,7 @@ final class RandomMoney {
             draft: draft,
             sealedDescription: nil,
             link: "https://x/r",
-            expiresAt: self.world.clock.now.addingTimeInterval(86_400)
+            expiresAt: self.clock.now.addingTimeInterval(86_400)
         )
         let store = PaymentRequestStore(client: self.world.requests.client, workers: self.world.work.client)
         do {

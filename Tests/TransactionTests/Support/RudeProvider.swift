@@ -88,7 +88,10 @@ struct RudeProvider: ProviderBooks, TransferProvider {
     var completed: [String] { self.references { $0 == .completed } }
 
     private func references(_ matches: (TransferStatus) -> Bool) -> [String] {
-        self.state.withLock { state in state.order.filter { state.transfers[$0].map { matches($0.status) } ?? false } }
+        self.state.withLock { state in
+            state.order.filter { state.transfers[$0].map { matches($0.status) } ?? false }
+                .sorted { state.rank(of: $0) < state.rank(of: $1) }
+        }
     }
 
     /// Money comes from outside; under a reference when the payer's bank sends one back.
@@ -134,7 +137,7 @@ struct RudeProvider: ProviderBooks, TransferProvider {
     func messages() -> [Message] {
         self.state.withLock { state in
             defer { state.messages = [] }
-            return state.messages
+            return state.messages.sorted { state.rank(of: $0) < state.rank(of: $1) }
         }
     }
 
@@ -198,6 +201,24 @@ struct RudeProvider: ProviderBooks, TransferProvider {
 }
 
 extension RudeProvider.State {
+    /// By what is said of it and not by its reference, nor by which of two at once came first: both are chance, but not
+    /// the seed's.
+    func rank(of reference: String) -> String {
+        guard let transfer = self.transfers[reference] else { return "" }
+        let ends = [transfer.sourceAccountID, transfer.destinationAccountID ?? transfer.counterpartyID].map { $0 ?? "" }
+        let made = transfer.createdAt ?? .distantPast
+        return "\(Timestamp.text(made)) \(ends[0]) \(ends[1]) \(transfer.amount.kobo)"
+    }
+
+    func rank(of message: RudeProvider.Message) -> String {
+        switch message {
+        case .ended(let reference, _, let status): "\(self.rank(of: reference)) \(status)"
+        case .paid(let id, let account, let amount, let reference):
+            "\(self.payments.first { $0.id == id }.map { Timestamp.text($0.at) } ?? "") \(account) \(amount) "
+                + (reference.map { self.rank(of: $0) } ?? "")
+        }
+    }
+
     /// What is taken and not decided is spent already.
     func onHold(_ account: String) -> Int64 {
         self.transfers.values.filter { $0.sourceAccountID == account && $0.status == .pending }
