@@ -8,7 +8,7 @@ import sys, threading, time, uuid
 sys.dont_write_bytecode = True
 
 import ledger as L
-from drops import MINUTE, POOL, arrive, claim, created, end, refunds
+from drops import MINUTE, POOL, arrive, claim, created, drop_state, end, refunds
 from recoveries import account, begun, booked, day, expected, given, over, planned, reference, returned
 from reversals_test import agree, held, left, owed, paid, released as credited
 from stage import DAY, HOUR, NOON, STORIES, equal, story, tell_stories
@@ -443,6 +443,22 @@ def _(s):
     equal((s.settle(funding, "reversed"), s.wallet(ann), left(s, drop)), (["reversed"], (1000, 0), (0, 0, True, True)))
     equal([state for *_, state in refunds(s, drop)], ["completed", "failed"])
     agree_with(s, before, ann)
+
+
+@story("a funding that was taken back after a backup fails no claim that may have been sent since, and in the end those that were not")
+def _(s):
+    now = day()
+    _, ann = s.user(funds=1000, bank=False)
+    drop, funding = created(s, ann, 100, 3, now=now - HOUR, expires=now + HOUR)
+    people = [s.user()[1] for _ in range(2)]
+    sent, unsent = [claim(s.handler, b, drop, now=now - HOUR)[1] for b in people]
+    recovery = begun(s, now)
+    s.settle(funding, "reversed", now=now + MINUTE)
+    equal((s.state(sent), s.state(unsent), drop_state(s, drop)), ("accepted", "accepted", ("ended", "funding_reversed")))
+    s.settle(sent, "completed", now=now + MINUTE)
+    equal((s.state(sent), s.wallet(people[0]), left(s, drop)), ("completed", (100, 0), (0, 100, True, True)))
+    over(s, recovery, now + HOUR)
+    equal((s.state(unsent), s.wallet(people[1]), s.wallet(ann)), ("failed", (0, 0), (1000, 0)))
 
 
 @story("a funding and a refund of it that are both taken back leave what both had, in any order, at once or not, open or closed")

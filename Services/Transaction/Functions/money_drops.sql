@@ -331,7 +331,8 @@ END $$;
 
 -- The provider took the funding back: nothing more is promised or paid, for good, and people look at what was paid
 -- already. What was not sent yet fails here; what somebody else is about to send at this very moment finds the pool
--- blocked (pool_covers). What is at the provider may still arrive, as a loss (post_completion).
+-- blocked (pool_covers). What is at the provider may still arrive, as a loss (post_completion); so may what a restored
+-- ledger may have forgotten to have sent, which the recovery asks about and fails at its end.
 --
 -- Claims and their people are locked without waiting, as nobody may wait for them with a drop in hand.
 CREATE OR REPLACE FUNCTION void_drop(d money_drops, t transfers, p_now timestamptz)
@@ -349,6 +350,8 @@ BEGIN
     SELECT array_agg(x.id ORDER BY x.id) INTO v_unsent FROM (
         SELECT c.id FROM transfers c JOIN receiving_counters r ON r.user_id = c.recipient_id
         WHERE c.parent_id = d.id AND c.type IN ('drop_claim', 'drop_refund') AND c.state = 'accepted'
+          AND NOT EXISTS (SELECT 1 FROM recovery_doubts o JOIN recoveries y ON y.id = o.recovery_id
+              WHERE o.transfer_id = c.id AND o.cleared_at IS NULL AND y.ended_at IS NULL)
         FOR NO KEY UPDATE OF c, r SKIP LOCKED) x;
     IF v_unsent IS NOT NULL THEN
         v_nulls := array_fill(NULL::text, ARRAY[cardinality(v_unsent)]);
