@@ -95,12 +95,7 @@ struct NotificationParts {
     ) -> MessagingRuntime.Plan {
         let provider = self.provider()
         return MessagingRuntime.Plan(
-            handlers: NotificationHandlers.make(
-                learnCustomer: LearnCustomer(customers: self.customers, webhooks: WebhookStore()),
-                inbox: self.inbox,
-                pushes: self.pushes,
-                notices: notices
-            ),
+            handlers: NotificationHandlers.make(telling: notices),
             jobs: NotificationJobs.make(
                 checkCustomer: CheckCustomer(
                     database: work,

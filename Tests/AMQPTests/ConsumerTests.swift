@@ -64,12 +64,7 @@ struct ConsumerTests {
     @Test("rejected ones are dead-lettered, requeued ones come again, the rest is done")
     func settlement() async throws {
         try await Broker.shared().withVirtualHost { host in
-            try await host.admin { admin in
-                try await admin.declareExchange("dead", kind: .fanout)
-                try await admin.declareQueue("dead-letters")
-                try await admin.bind(queue: "dead-letters", exchange: "dead", routingKey: "")
-                try await admin.declareQueue("q", arguments: ["x-dead-letter-exchange": .string("dead")])
-            }
+            try await host.declareDeadLettered("q")
             try await host.fill("q", ["0", "1", "2", "3"])
             let inbox = Inbox()
             let consumer = AMQPConsumer(configuration: try host.configuration(), queue: "q", logger: quiet)
@@ -92,12 +87,7 @@ struct ConsumerTests {
     @Test("one that is refused at the end of its batch takes no other along: the channel lives on")
     func refusedLast() async throws {
         try await Broker.shared().withVirtualHost { host in
-            try await host.admin { admin in
-                try await admin.declareExchange("dead", kind: .fanout)
-                try await admin.declareQueue("dead-letters")
-                try await admin.bind(queue: "dead-letters", exchange: "dead", routingKey: "")
-                try await admin.declareQueue("q", arguments: ["x-dead-letter-exchange": .string("dead")])
-            }
+            try await host.declareDeadLettered("q")
             try await host.fill("q", ["0", "1", "2", "bad", "4", "5"])
             let inbox = Inbox()
             let record = LogRecord()

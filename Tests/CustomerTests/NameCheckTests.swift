@@ -17,11 +17,8 @@ struct NameCheckTests {
     func otherName() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
-            world.provider.addAccount("0123456789", holder: "BAYO OKONKWO")
-            let added = try await world.add("0123456789")
-            #expect(try await world.verify(added) == .done)
-            let found = try await world.beneficiaries.find(added.id, of: world.ada, on: world.requests)
-            #expect(found?.status == .rejected && found?.rejectReason == .nameMismatch)
+            let found = try await world.addChecked("0123456789", holder: "BAYO OKONKWO")
+            #expect(found.status == .rejected && found.rejectReason == .nameMismatch)
             #expect(world.provider.counterpartyCount == 0)
             #expect(try await world.said().isEmpty)
         }
@@ -78,11 +75,8 @@ struct NameCheckTests {
     func accepted() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
-            world.provider.addAccount("0123456789", holder: "ADAEZE OKONKW")
-            let added = try await world.add("0123456789")
-            #expect(try await world.verify(added) == .done)
-            let waiting = try await world.beneficiaries.find(added.id, of: world.ada, on: world.requests)
-            #expect(waiting?.status == .review && waiting?.accountName != nil)
+            let added = try await world.addChecked("0123456789", holder: "ADAEZE OKONKW")
+            #expect(added.status == .review && added.accountName != nil)
             #expect(world.provider.counterpartyCount == 0)
             #expect(try await self.reviews(in: world) == [added.id])
             #expect(try await world.said().isEmpty)
@@ -105,9 +99,7 @@ struct NameCheckTests {
     func holderChanged() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
-            world.provider.addAccount("0123456789", holder: "ADAEZE OKONKW")
-            let added = try await world.add("0123456789")
-            #expect(try await world.verify(added) == .done)
+            let added = try await world.addChecked("0123456789", holder: "ADAEZE OKONKW")
             try await self.decide(added, .accept, in: world)
             world.provider.addAccount("0123456789", holder: "ADAEZ OKONKWO")
             #expect(try await world.verify(added) == .done)
@@ -125,9 +117,7 @@ struct NameCheckTests {
     func correctedInReview() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
-            world.provider.addAccount("0123456789", holder: "ADAEZE OKONKW")
-            let added = try await world.add("0123456789")
-            #expect(try await world.verify(added) == .done)
+            let added = try await world.addChecked("0123456789", holder: "ADAEZE OKONKW")
             try await self.decide(added, .accept, in: world)
             try await self.correct("Adaeze Okonkwu", sequence: 2, in: world)
             let compared = try await world.run(CustomerJob.compareNames, world.ada.description) {
@@ -179,9 +169,7 @@ struct NameCheckTests {
             try await world.adaSignsUp()
             try await world.adaSubscribes()
             let first = try await world.addVerified("0123456789")
-            world.provider.addAccount("0123456780", holder: "OKONKWO BAYO ADAEZE CHIDINMA")
-            let second = try await world.add("0123456780")
-            #expect(try await world.verify(second) == .done)
+            let second = try await world.addChecked("0123456780", holder: "OKONKWO BAYO ADAEZE CHIDINMA")
 
             try await self.correct("Bayo Okonkwo", sequence: 2, in: world)
             let compared = try await world.run(CustomerJob.compareNames, world.ada.description) {

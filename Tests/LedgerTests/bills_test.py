@@ -9,15 +9,8 @@ sys.dont_write_bytecode = True
 
 import ledger as L
 from drops import MINUTE, POOL, until_waiting
+from recoveries import account, expected
 from stage import DAY, HOUR, NOON, equal, story, tell_stories, together
-
-
-def account(s, user): return s.one("SELECT provider_account FROM users WHERE id = %s", user)[0]
-
-
-def expected(s, user):
-    """What the user's account at the provider should hold; without a user that of drops."""
-    return s.one("SELECT expected FROM expected_at_provider(%s, %s)", account(s, user) if user else POOL, user)[0]
 
 
 def row(): return f"{uuid.uuid4().hex}-anc_txn"

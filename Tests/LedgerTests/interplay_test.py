@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 import ledger as L
 from drops import MINUTE, POOL, arrive, claim, created, drop_state, end, refunds
 from recoveries import account, begun, booked, day, expected, given, over, planned, reference, returned
-from reversals_test import agree, held, left, owed, paid, released as credited
+from reversals_test import agree, held, left, owed, paid
 from stage import DAY, HOUR, NOON, STORIES, equal, story, tell_stories
 from suspense_test import bank, decided, proposed, released, step, suspended, where
 
@@ -92,7 +92,7 @@ def _(s):
     s.change(b, status="active")
     equal(returned(s, b, 300, f"{uuid.uuid4().hex}-anc_py", reference(release), NOON), "matched")
     equal((s.settle(release, "reversed"), where(s, id)), (["failed"], ("completed", "suspense")))
-    credited(s, id)
+    given(s, id)
     equal((s.wallet(ann), s.wallet(b), expected(s, b)), ((700, 0), (300, 0), 300))
     agree(s, ann, b)
 
@@ -107,7 +107,7 @@ def _(s):
     equal((amount, s.settle(first, "reversed"), owed(s, b)), (400, ["reversed"], (300, True)))
     equal((step(s, release)[0], where(s, held)), ("failed", ("completed", "suspense")))
     equal(s.one("SELECT failure_reason FROM transfers WHERE id = %s", release), ("recipient_owes",))
-    credited(s, held)
+    given(s, held)
     equal((s.wallet(b), owed(s, b), [a for _, a in swept(s, b)]), ((0, 0), (0, False), [100]))
     agree(s, ann, b)
 
@@ -122,7 +122,7 @@ def _(s):
     equal((owed(s, b), s.one("SELECT may_be_erased(%s)", b)), ((300, True), (False,)))
     equal(s.one("SELECT * FROM unblock_wallet(%s, 300, NULL)", b)[0], "unblocked")
     equal((owed(s, b), proposed(s, held, "payout", beneficiary=bank(s, b))[1]), ((300, False), "recipient_owes"))
-    credited(s, held)                                    # the way out: what waits pays what is owed
+    given(s, held)                                    # the way out: what waits pays what is owed
     equal((s.wallet(b), owed(s, b), swept(s, b), expected(s, b)), ((0, 0), (0, False), [], 0))
     agree(s, ann, b)
 
@@ -423,7 +423,7 @@ def _(s):
         agree_with(s, before, ann)
         if way == "suspense":
             s.change(ann, credits_blocked=False)
-            credited(s, rest)
+            given(s, rest)
             equal((s.wallet(ann), owed(s, ann)), ((0, 0), (0, False)))
             agree_with(s, before, ann)
 

@@ -2,7 +2,7 @@
 import itertools, uuid
 
 import ledger as L
-from drops import MINUTE, POOL
+from drops import MINUTE, POOL, told
 from stage import DAY, HOUR, NOON, equal
 
 # Each story has a day of its own: recoveries follow each other, and nothing may be sent during any of them.
@@ -106,15 +106,12 @@ def transfer(s, id, *columns):
     return s.one(f"SELECT {', '.join(columns)} FROM transfers WHERE id = %s", id)
 
 
-def told(s, id):
-    return [r[0] for r in s.owner.execute("SELECT type FROM outbox WHERE subject = %s ORDER BY sequence", [str(id)]).fetchall()]
-
-
-def given(s, id, now):
+def given(s, id, now=NOON):
     """Two operators give money in suspense to the person whose account has it."""
     release = L.v7()
     equal(s.one("SELECT result FROM propose_release(%s, %s, 'credit', 'theirs', 'eve', %s)", release, id, now)[0], "proposed")
     equal(s.one("SELECT result FROM decide_release(%s, 'adam', true, %s)", release, now)[0], "approved")
+    return release
 
 
 def returned(s, user, amount, payment, name, now, c=None):

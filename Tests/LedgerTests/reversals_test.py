@@ -9,10 +9,8 @@ sys.dont_write_bytecode = True
 
 import ledger as L
 from drops import POOL, arrive, claim, created, drop_state, end, pool, refunds, slots, swept, told
+from recoveries import account, given
 from stage import HOUR, NOON, equal, story, tell_stories, together
-
-
-def account(s, user): return s.one("SELECT provider_account FROM users WHERE id = %s", user)[0]
 
 
 def held(s, user):
@@ -41,13 +39,6 @@ def legs(s, id, of):
                            " AND u.id = %s ORDER BY e.sequence", [id, of]).fetchall()
 
 
-def released(s, id, now=NOON):
-    release = L.v7()
-    equal(s.one("SELECT result FROM propose_release(%s, %s, 'credit', 'checked', 'eve', %s)", release, id, now), ("proposed",))
-    equal(s.one("SELECT result FROM decide_release(%s, 'adam', true, %s)", release, now), ("approved",))
-    return release
-
-
 def paid(s, sender, to, amount, now=NOON):
     id = s.sent(sender, to, amount, now)
     equal(s.settle(id, "completed", now=now), ["completed"])
@@ -60,7 +51,7 @@ def suspended(s, sender, name, to, amount):
     s.change(to, credits_blocked=True)
     s.settle(id, "completed")
     s.change(to, credits_blocked=False)
-    return id, released(s, id)
+    return id, given(s, id)
 
 
 # Released from suspense ------------------------------------------------------------------------------------------------
@@ -104,7 +95,7 @@ def _(s):
     s.change(bob, credits_blocked=True)
     s.settle(id, "completed")
     s.change(bob, credits_blocked=False)
-    released(s, id)
+    given(s, id)
     equal((s.wallet(bob), pool(s, drop)), ((100, 0), 200))
     s.settle(id, "reversed")
     equal((s.wallet(bob), pool(s, drop), slots(s, drop)), ((0, 0), 300, {"open": 3}))
@@ -113,7 +104,7 @@ def _(s):
     rest = refunds(s, drop)[0][0]
     arrive(s, [rest])
     s.change(ann, credits_blocked=False)
-    released(s, rest)
+    given(s, rest)
     equal((s.wallet(ann), pool(s, drop)), ((1000, 0), 0))
     s.settle(rest, "reversed")
     equal((s.wallet(ann), pool(s, drop), slots(s, drop)), ((700, 0), 300, {"closed": 3}))
@@ -184,7 +175,7 @@ def _(s):
             s.change(b, credits_blocked=True)
             s.settle(waiting, "completed")
             s.change(b, credits_blocked=False)
-            released(s, waiting)
+            given(s, waiting)
         if way == "claim": arrive(s, [claim(s.handler, b, created(s, ann, 100, 1)[0])[1]])
         if way == "refund":
             end(s.handler, b, drop)
@@ -245,13 +236,19 @@ def _(s):
     equal((owed(s, b), s.pay(b, carl, 130)[0]), ((0, False), "accepted"))
 
 
-@story("operators let a wallet that owes send again: the debt stays, and is still paid by what comes in")
-def _(s):
+def debtor(s):
+    """Somebody who spent 100 that were taken back, and whom operators let send again; and a name to pay to."""
     (_, ann), (bob, b), (carl, _) = s.user(funds=1000, bank=False), s.user(bank=False), s.user(bank=False)
     first = paid(s, ann, bob, 100)
     paid(s, b, carl, 100)
     s.settle(first, "reversed")
     equal(s.one("SELECT result FROM unblock_wallet(%s, 100, NULL)", b), ("unblocked",))
+    return b, carl
+
+
+@story("operators let a wallet that owes send again: the debt stays, and is still paid by what comes in")
+def _(s):
+    b, carl = debtor(s)
     equal(owed(s, b), (100, False))
     L.fund(s.worker, account(s, b), 130, now=NOON)
     equal((s.wallet(b), owed(s, b), s.pay(b, carl, 31)[0], held(s, b)), ((30, 0), (0, False), "insufficient_funds", (30, 30)))
@@ -259,11 +256,7 @@ def _(s):
 
 @story("a person who owes is not erased")
 def _(s):
-    (_, ann), (bob, b), (carl, _) = s.user(funds=1000, bank=False), s.user(bank=False), s.user(bank=False)
-    first = paid(s, ann, bob, 100)
-    paid(s, b, carl, 100)
-    s.settle(first, "reversed")
-    equal(s.one("SELECT result FROM unblock_wallet(%s, 100, NULL)", b), ("unblocked",))
+    b, _ = debtor(s)
     s.change(b, status="closed")
     equal(s.one("SELECT may_be_erased(%s)", b), (False,))
 

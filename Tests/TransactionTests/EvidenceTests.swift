@@ -25,9 +25,7 @@ private struct Evidence {
             logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() },
             repeats: AnchorRepeats(time: self.world.clock)
         )
-        try await self.world.database.psql(
-            "SELECT beat(s, transfa_now()) FROM unnest(ARRAY['auth', 'customer', 'subscription']) s"
-        )
+        try await self.world.beats()
         return try await submit([self.job(id.lowercased)])[0]
     }
 
@@ -81,7 +79,7 @@ private struct Evidence {
         attempt: Int = 1,
         after seconds: TimeInterval = 0
     ) -> Job {
-        let asked = JumpingClock(at: self.world.clock.now.addingTimeInterval(-seconds), step: 0)
+        let asked = JumpingClock(at: self.world.clock.now.addingTimeInterval(-seconds))
         return Job(
             id: UUIDv7Source(clock: asked).next(),
             key: key,
@@ -221,16 +219,21 @@ struct RefusedOrderTests {
         }
     }
 
+    /// The first call has no answer; the order is sent again once the provider has known nothing of it for long enough.
+    private static func isRefusedAtTheSecondTry(_ id: UUID, _ evidence: Evidence) async throws {
+        evidence.provider.refuses(.timedOut(sent: true))
+        _ = try await evidence.submits(id)
+        evidence.provider.refuses(Self.insufficient)
+        for seconds in [131, 121] {
+            try await evidence.world.passes(.seconds(seconds))
+            _ = try await evidence.submits(id)
+        }
+    }
+
     @Test("by the second try is asked about for the first, and fails when the provider has none")
     func second() async throws {
         try await withPayment(sent: false) { evidence, id, reference in
-            evidence.provider.refuses(.timedOut(sent: true))
-            _ = try await evidence.submits(id)
-            evidence.provider.refuses(Self.insufficient)
-            for seconds in [131, 121] {
-                try await evidence.world.passes(.seconds(seconds))
-                _ = try await evidence.submits(id)
-            }
+            try await Self.isRefusedAtTheSecondTry(id, evidence)
             #expect(evidence.provider.orders == [reference, reference])
             #expect(try await evidence.calls(of: id) == ["lost", "refused"])
             #expect(try await evidence.state(of: id) == "unknown")
@@ -248,13 +251,7 @@ struct RefusedOrderTests {
     @Test("by the second try has been taken all the same when the first arrived")
     func arrived() async throws {
         try await withPayment(sent: false) { evidence, id, reference in
-            evidence.provider.refuses(.timedOut(sent: true))
-            _ = try await evidence.submits(id)
-            evidence.provider.refuses(Self.insufficient)
-            for seconds in [131, 121] {
-                try await evidence.world.passes(.seconds(seconds))
-                _ = try await evidence.submits(id)
-            }
+            try await Self.isRefusedAtTheSecondTry(id, evidence)
             evidence.provider.has(reference, .completed)
             #expect(try await evidence.submits(id) == .done)
             #expect(try await evidence.state(of: id) == "completed")

@@ -20,7 +20,7 @@ struct IsolationTests {
             ]
             let references = ids.map { TransferReference.text(of: $0) }
             try await self.refuse("INSERT ON provider_calls", "NEW.reference = '\(references[1])'", in: world)
-            try await restored.beats()
+            try await restored.world.beats()
             let submit = restored.submit
             let definition = JobDefinition(TransactionJob.submit, batch: 64) { try await submit($0) }
             let outcomes = await definition.run(ids.map { restored.job($0.lowercased) })

@@ -99,9 +99,7 @@ struct ReconciliationTests {
         try await withTransaction { world in
             try await world.funds("ada-account", 1000, "1-anc_inb_trsf")
             let paid = try await world.pays("bayo", 300)
-            try await world.database.psql(
-                "SELECT beat(s, transfa_now()) FROM unnest(ARRAY['auth', 'customer', 'subscription']) s"
-            )
+            try await world.beats()
             try await world.runs { _ = try await SubmissionStore().begin([paid], in: $0) }
             let verdict = TransferVerdict(outcome: .completed, evidence: "test", providerID: "1-anc_trsf")
             try await world.runs { _ = try await SubmissionStore().settle([(paid, verdict)], in: $0) }
@@ -199,9 +197,7 @@ struct ReconciliationTests {
             #expect(try await store.ourBooks(of: ada, since: now).expected == 40_001_000)
 
             let paid = try await world.pays("bayo", 300)
-            try await world.database.psql(
-                "SELECT beat(s, transfa_now()) FROM unnest(ARRAY['auth', 'customer', 'subscription']) s"
-            )
+            try await world.beats()
             try await world.runs { _ = try await SubmissionStore().begin([paid], in: $0) }
             let open = try await store.ourBooks(of: ada, since: now)
             #expect([open.expected, open.leaving, open.arriving] == [40_001_000, 300, 0])

@@ -139,17 +139,6 @@ struct RecoveredStateTests {
     private func checks(_ id: UUID, _ restored: Restored) async throws -> JobOutcome {
         let world = restored.world
         let check = CheckTransfer(database: world.work, store: SubmissionStore(), provider: restored.provider)
-        return try await check(
-            Job(
-                id: world.ids.next(),
-                key: id.lowercased,
-                subject: nil,
-                payload: "{}",
-                attempt: 40,
-                cause: Cause(),
-                leaseUntil: world.clock.now.addingTimeInterval(600),
-                owner: world.ids.next()
-            )
-        )
+        return try await check(restored.job(id.lowercased, attempt: 40))
     }
 }

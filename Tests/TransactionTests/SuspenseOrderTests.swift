@@ -15,9 +15,7 @@ extension TransactionWorld {
     fileprivate func suspends(_ amount: Int64, _ status: String) async throws -> UUID {
         try await self.funds("ada-account", amount, "p-\(amount)")
         let payment = try await self.pays("bayo", amount)
-        try await self.database.psql(
-            "SELECT beat(s, transfa_now()) FROM unnest(ARRAY['auth', 'customer', 'subscription']) s"
-        )
+        try await self.beats()
         try await self.work.transaction(cause: Cause()) { transaction in
             _ = try await SubmissionStore().begin([payment], in: transaction)
         }

@@ -5,12 +5,10 @@ import Primitives
 /// Event -> what notification does.
 enum NotificationHandlers {
     /// The table.
-    static func make(
-        learnCustomer: LearnCustomer,
-        inbox: InboxStore,
-        pushes: PushStore,
-        notices: FileNotices
-    ) -> EventHandlers {
+    static func make(telling notices: FileNotices) -> EventHandlers {
+        let learnCustomer = LearnCustomer(customers: CustomerStore(), webhooks: WebhookStore())
+        let inbox = notices.inbox
+        let pushes = PushStore()
         var handlers = EventHandlers()
         handlers.on(CustomerCreated.self) { event, transaction in
             try await learnCustomer(event.data, in: transaction)

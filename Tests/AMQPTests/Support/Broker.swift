@@ -106,6 +106,16 @@ struct VirtualHost: Sendable {
         }
     }
 
+    /// Declares a queue whose rejected messages go to the queue `dead-letters`.
+    func declareDeadLettered(_ queue: String) async throws {
+        try await self.admin { admin in
+            try await admin.declareExchange("dead", kind: .fanout)
+            try await admin.declareQueue("dead-letters")
+            try await admin.bind(queue: "dead-letters", exchange: "dead", routingKey: "")
+            try await admin.declareQueue(queue, arguments: ["x-dead-letter-exchange": .string("dead")])
+        }
+    }
+
     /// Publishes texts to a queue through the default exchange and expects them confirmed.
     func fill(_ queue: String, _ texts: [String]) async throws {
         try await self.withPublisher { publisher in

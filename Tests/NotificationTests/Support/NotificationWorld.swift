@@ -25,14 +25,7 @@ struct NotificationWorld: ServiceWorld {
     var handlers: EventHandlers { Self.handlers }
 
     static var handlers: EventHandlers {
-        let notices = FileNotices(inbox: InboxStore(), pushes: PushStore())
-        let learn = LearnCustomer(customers: CustomerStore(), webhooks: WebhookStore())
-        return NotificationHandlers.make(
-            learnCustomer: learn,
-            inbox: InboxStore(),
-            pushes: PushStore(),
-            notices: notices
-        )
+        NotificationHandlers.make(telling: FileNotices(inbox: InboxStore(), pushes: PushStore()))
     }
 
     private var publishVerdict: PublishVerdict {

@@ -12,14 +12,7 @@ struct NotificationFollower: Follower {
 
     var handlers: EventHandlers { Self.handlers }
     static var handlers: EventHandlers {
-        let notices = FileNotices(inbox: InboxStore(), pushes: PushStore())
-        let learn = LearnCustomer(customers: CustomerStore(), webhooks: WebhookStore())
-        return NotificationHandlers.make(
-            learnCustomer: learn,
-            inbox: InboxStore(),
-            pushes: PushStore(),
-            notices: notices
-        )
+        NotificationHandlers.make(telling: FileNotices(inbox: InboxStore(), pushes: PushStore()))
     }
 
     static func with(_ body: (NotificationFollower) async throws -> Void) async throws {

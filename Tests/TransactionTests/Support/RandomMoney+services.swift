@@ -213,7 +213,7 @@ extension RandomMoney {
         let latest = self.clock.now.addingTimeInterval(time / .seconds(1) - 100)
         self.provider.lateOnesArrive(madeBefore: latest)
         try await self.moves(time)
-        try await self.beats()
+        try await self.world.beats()
         try await self.world.runs { transaction in
             try await LedgerUpkeep().sweepMoneyDrops(in: transaction)
             try await LedgerUpkeep().expireRequests(in: transaction)

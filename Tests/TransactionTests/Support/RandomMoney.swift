@@ -24,7 +24,7 @@ final class RandomMoney {
 
     let world: TransactionWorld
     /// The ledger's and everybody's: no real time passes, so that chance alone decides what falls before what.
-    let clock: StandingClock
+    let clock: JumpingClock
     let provider: RudeProvider
     var chance: SeededChance
     var people: [Person] = []
@@ -43,7 +43,7 @@ final class RandomMoney {
 
     init(world: TransactionWorld, seed: UInt64) {
         self.world = world
-        self.clock = StandingClock(at: Self.morning)
+        self.clock = JumpingClock(at: Self.morning)
         self.provider = RudeProvider(clock: self.clock)
         self.chance = SeededChance(seed: seed)
     }
@@ -59,7 +59,7 @@ final class RandomMoney {
     func begins() async throws {
         try await self.stopsTime()
         for _ in 0..<Self.crowd { try await self.joins() }
-        try await self.beats()
+        try await self.world.beats()
     }
 
     func joins() async throws {
@@ -95,15 +95,6 @@ final class RandomMoney {
             $$
             """
         )
-    }
-
-    /// The sources of what is known about people are heard again.
-    func beats() async throws {
-        try await self.world.runs { transaction in
-            try await transaction.stage(
-                "SELECT beat(s, transfa_now()) FROM unnest(ARRAY['auth', 'customer', 'subscription']) s"
-            )
-        }
     }
 
     /// One act; its name is counted.

@@ -58,17 +58,10 @@ struct Restored {
         )
     }
 
-    /// The sources of the read model say that they are there.
-    func beats() async throws {
-        try await self.world.database.psql(
-            "SELECT beat(s, transfa_now()) FROM unnest(ARRAY['auth', 'customer', 'subscription']) s"
-        )
-    }
-
     /// Runs the jobs of transfers.
     @discardableResult
     func submits(_ ids: [UUID]) async throws -> [JobOutcome] {
-        try await self.beats()
+        try await self.world.beats()
         let submit = self.submit
         return try await submit(ids.map { self.job($0.lowercased) })
     }
@@ -132,13 +125,13 @@ struct Restored {
 
     func wallet(_ user: UserID) async throws -> Int64? { try await self.world.history.wallet(of: user)?.posted }
 
-    func job(_ key: String, _ payload: String = "{}") -> Job {
+    func job(_ key: String, _ payload: String = "{}", attempt: Int = 1) -> Job {
         Job(
             id: self.world.ids.next(),
             key: key,
             subject: nil,
             payload: payload,
-            attempt: 1,
+            attempt: attempt,
             cause: Cause(),
             leaseUntil: self.world.clock.now.addingTimeInterval(600),
             owner: self.world.ids.next()

@@ -13,9 +13,7 @@ import TestSupport
 extension TransactionWorld {
     /// A payment of Ada's arrives, or comes back.
     func ends(_ transfer: UUID, _ outcome: TransferVerdict.Outcome = .completed, session: String? = nil) async throws {
-        try await self.database.psql(
-            "SELECT beat(s, transfa_now()) FROM unnest(ARRAY['auth', 'customer', 'subscription']) s"
-        )
+        try await self.beats()
         let verdict = TransferVerdict(
             outcome: outcome,
             evidence: "test",

@@ -98,6 +98,15 @@ struct TransactionWorld: ServiceWorld {
         try await self.work.transaction(cause: Cause(), body)
     }
 
+    /// The sources of what is known about people are heard again.
+    func beats() async throws {
+        try await self.runs { transaction in
+            try await transaction.stage(
+                "SELECT beat(s, transfa_now()) FROM unnest(ARRAY['auth', 'customer', 'subscription']) s"
+            )
+        }
+    }
+
     /// Moves the clocks of database and service.
     func passes(_ time: Duration) async throws {
         self.clock.advance(by: time)
