@@ -394,9 +394,27 @@ def _(s):
     equal(s.one("SELECT result FROM propose_release(%s, %s, 'return', 'the drop is gone', 'eve', %s)", release, funding, now + HOUR)[0], "proposed")
     equal(s.one("SELECT result FROM decide_release(%s, 'adam', true, %s)", release, now + HOUR)[0], "approved")
     equal(expected(s, None), before + 150)                                              # until the order has arrived
+    s.stands(funding, now=now + 2 * HOUR)
     arrive(s, [release], now + 2 * HOUR)
     equal((expected(s, None), expected(s, ann), s.wallet(ann)), (before - 100, 700, (700, 0)))
     sweep(s.worker, now + 3 * HOUR)
+
+
+@story("an order out of suspense may have been sent before a restore: what the provider takes back meanwhile is a break until it is over")
+def _(s):
+    now = day()
+    (_, ann), (bob, b) = s.user(funds=1000), s.user(bank=False)
+    id = s.sent(ann, bob, 300, now - HOUR)
+    s.change(b, status="frozen")
+    equal(s.settle(id, "completed", now=now - HOUR), ["completed"])
+    release = L.v7()
+    s.one("SELECT propose_release(%s, %s, 'return', 'asked for', 'eve', %s)", release, id, now - HOUR)
+    equal(s.one("SELECT result FROM decide_release(%s, 'adam', true, %s)", release, now - HOUR)[0], "approved")
+    recovery = begun(s, now)
+    equal((s.settle(id, "reversed", now=now), s.state(release), s.wallet(ann)), (["break"], "accepted", (700, 0)))
+    over(s, recovery, now + HOUR)
+    equal((s.state(release), s.one("SELECT state FROM jobs WHERE kind = 'check_transfer' AND key = %s", str(id))), ("failed", ("queued",)))
+    equal((s.settle(id, "reversed", now=now + HOUR), s.wallet(ann)), (["reversed"], (1000, 0)))
 
 
 # Blocked wallets -------------------------------------------------------------------------------------------------------

@@ -46,6 +46,12 @@ class Stage:
     def settle(self, id, *outcomes, now=NOON):
         return [L.settle(self.worker, [(id, o)], now)[0] for o in outcomes]
 
+    def stands(self, id, answer="completed", now=NOON):
+        """The provider was asked about a payment, and this is what it said."""
+        self.worker.execute(
+            "INSERT INTO provider_answers (transfer_id, answer, first_seen_at, last_seen_at) VALUES (%s, %s, %s, %s)"
+            " ON CONFLICT (transfer_id, answer) DO UPDATE SET last_seen_at = excluded.last_seen_at", [id, answer, now, now])
+
     def one(self, sql, *values):
         return self.worker.execute(sql, values).fetchone()
 

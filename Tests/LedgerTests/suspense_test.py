@@ -4,7 +4,7 @@ stays in a closed wallet.
 
 usage: suspense_test.py [part of a name ...]
 """
-import sys, uuid
+import datetime as dt, sys, uuid
 
 sys.dont_write_bytecode = True
 
@@ -53,8 +53,10 @@ def decided(s, release, by="linus", approve=True, now=NOON):
 
 
 def released(s, id, disposition, beneficiary=None, now=NOON):
+    """A release that two people want, of a payment that stands at the provider."""
     release, word = proposed(s, id, disposition, beneficiary=beneficiary, now=now)
     equal((word, decided(s, release, now=now)), ("proposed", "approved"))
+    s.stands(id, now=now)
     return release
 
 
@@ -132,8 +134,9 @@ def _(s):
     breaks = "SELECT count(*) FROM breaks WHERE transfer_id = %s AND kind = 'provider_says_reversed'"
     id = suspended(s, ann, bob, b)
     release = released(s, id, "return")
+    equal(L.submit(s.worker, [release], NOON), ["send"])
     equal((s.settle(id, "reversed"), s.wallet(ann), s.one(breaks, id)), (["break"], (700, 0), (1,)))
-    arrive(s, [release])
+    s.settle(release, "completed")
     equal((s.settle(id, "reversed", "reversed"), s.wallet(ann), s.one(breaks, id)), (["break", "break"], (1000, 0), (1,)))
     equal((s.settle(release, "reversed"), s.one(breaks, release)), (["break"], (1,)))
     outcome = L.v7()
@@ -148,14 +151,63 @@ def _(s):
         bob, b = s.user(bank=False)
         id = suspended(s, ann, bob, b)
         release, _ = proposed(s, id, "return")
+        s.stands(id)
         if turn % 2: equal((decided(s, release), L.submit(s.worker, [release], NOON)), ("approved", ["send"]))
         ours = ((lambda c: L.settle(c, [(release, "completed")], NOON)[0]) if turn % 2 else
                 (lambda c: c.execute("SELECT result FROM decide_release(%s, 'linus', true, %s)", [release, NOON]).fetchone()[0]))
         got = together(s.database, [ours, lambda c: L.settle(c, [(id, "reversed")], NOON)[0]], "worker", 2)
-        wanted = [["completed", "break"]] if turn % 2 else [["approved", "break"], ["not_in_suspense", "reversed"]]
+        wanted = [["completed", "break"]] if turn % 2 else [["approved", "reversed"], ["not_in_suspense", "reversed"]]
         assert got in wanted, got
-        if got[0] == "approved": arrive(s, [release])
+        if got[0] == "approved": equal((s.state(release), L.submit(s.worker, [release], NOON)), ("failed", ["ended"]))
         equal((s.wallet(ann), s.state(id)), ((10000, 0), "reversed"))
+
+
+@story("an order out of suspense that was not sent fails when the provider takes the payment back: the payer gets it once")
+def _(s):
+    (_, ann), (bob, b) = s.user(funds=1000), s.user(bank=False)
+    id = suspended(s, ann, bob, b)
+    back = released(s, id, "return")
+    equal((s.settle(id, "reversed"), s.state(back), where(s, id)), (["reversed"], "failed", ("reversed", "suspense")))
+    equal((s.wallet(ann), s.wallet(b), L.submit(s.worker, [back], NOON)), ((1000, 0), (0, 0), ["ended"]))
+    equal(s.one("SELECT failure_reason FROM transfers WHERE id = %s", back), ("payment_reversed",))
+    equal(s.one("SELECT count(*) FROM breaks WHERE transfer_id = %s", id), (0,))
+    bob, b = s.user(bank=False)
+    paid = suspended(s, ann, bob, b)
+    s.change(b, status="closed")
+    out = released(s, paid, "payout", beneficiary=bank(s, b))
+    equal((s.settle(paid, "reversed"), s.state(out), s.wallet(ann), s.wallet(b)), (["reversed"], "failed", (1000, 0), (0, 0)))
+
+
+@story("an order out of suspense is sent only when the provider has said a moment ago that the payment stands")
+def _(s):
+    (_, ann), (bob, b) = s.user(funds=1000), s.user(bank=False)
+    id = suspended(s, ann, bob, b)
+    release, _ = proposed(s, id, "return")
+    equal(decided(s, release), "approved")
+    minute = dt.timedelta(minutes=1)
+    equal(step(s, release)[:3], ("ask", "BookTransfer", f"trf-{id}"))
+    for word, when in (("reversed", NOON), ("no_answer", NOON), ("completed", NOON - minute)):
+        s.stands(id, word, when)
+        equal((word, step(s, release)[0], s.state(release)), (word, "ask", "accepted"))
+    s.stands(id, now=NOON)
+    equal((step(s, release)[:3], s.state(release)), (("send", "BookTransfer", f"trf-{release}"), "submitted"))
+
+
+@story("a payment that the provider has taken back while an order moved its money is asked about again when that fails")
+def _(s):
+    (_, ann), (bob, b) = s.user(funds=1000), s.user(bank=False)
+    id = suspended(s, ann, bob, b)
+    release = released(s, id, "return")
+    equal((L.submit(s.worker, [release], NOON), s.settle(id, "reversed")), (["send"], ["break"]))
+    asked = "SELECT state FROM jobs WHERE kind = 'check_transfer' AND key = %s"
+    equal((s.one(asked, str(id)), s.settle(release, "failed"), s.one(asked, str(id))), (None, ["failed"], ("queued",)))
+    breaks = "SELECT resolution FROM breaks WHERE transfer_id = %s"
+    equal((s.one(breaks, id), s.settle(id, "reversed"), s.one(breaks, id)), ((None,), ["reversed"], ("reversed",)))
+    equal((s.wallet(ann), s.wallet(b)), ((1000, 0), (0, 0)))
+    quiet = suspended(s, ann, *s.user(bank=False))
+    failing = released(s, quiet, "return")
+    equal((L.submit(s.worker, [failing], NOON), s.settle(failing, "failed")), (["send"], ["failed"]))
+    equal(s.one(asked, str(quiet)), None)
 
 
 @story("operators do not book a reversal of what they are returning")
@@ -216,6 +268,7 @@ def _(s):
     equal((word, decided(s, release)), ("proposed", "beneficiary_not_verified"))
     s.worker.execute("UPDATE beneficiaries SET deleted_at = NULL WHERE id = %s", [mine])
     equal((decided(s, release, "grace"), decided(s, release)), ("same_operator", "approved"))
+    s.stands(id)
     equal(step(s, release), ("send", "NIPTransfer", f"trf-{release}", f"{bob}-account", f"bank-{mine}", 300))
     equal((expected(s, bob, b), s.settle(release, "completed"), expected(s, bob, b)), ((300, 300), ["completed"], (0, 0)))
     equal((where(s, id), s.wallet(b), s.wallet(ann)), (("completed", "paid_out"), (0, 0), (700, 0)))

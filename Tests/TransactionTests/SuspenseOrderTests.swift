@@ -1,5 +1,7 @@
+import AnchorClient
 import Contracts
 import Foundation
+import Logging
 import Messaging
 import Primitives
 import ServiceTestSupport
@@ -44,6 +46,30 @@ extension TransactionWorld {
         }
     }
 
+    /// Runs the job of an order.
+    fileprivate func submits(_ order: UUID, to provider: AskedProvider) async throws {
+        let submit = SubmitTransfers(
+            database: self.work,
+            store: SubmissionStore(),
+            provider: provider,
+            clock: self.clock,
+            logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() },
+            repeats: AnchorRepeats(time: self.clock)
+        )
+        try await self.beats()
+        let job = Job(
+            id: self.ids.next(),
+            key: order.lowercased,
+            subject: nil,
+            payload: "{}",
+            attempt: 1,
+            cause: Cause(),
+            leaseUntil: self.clock.now.addingTimeInterval(600),
+            owner: self.ids.next()
+        )
+        _ = try await submit([job])
+    }
+
     /// What waits in suspense, with the state of what is proposed for it.
     fileprivate func waiting() async throws -> [String] {
         try await self.desk.waiting(limit: 10).map { "\($0.type) \($0.amount) \($0.release?.state ?? "free")" }
@@ -75,6 +101,47 @@ struct SuspenseOrderTests {
             }
             #expect(try await world.said(TransactionReversed.self).map(\.transactionID) == [payment])
             #expect(try await world.brokenInvariants() == [])
+        }
+    }
+
+    @Test("a return is not sent when the provider has taken the payment back and nobody has heard it; nor when it does not say")
+    func takenBack() async throws {
+        try await withTransaction { world in
+            let payment = try await world.suspends(1000, "frozen")
+            let back = try await world.proposes(payment, .giveBack)
+            #expect(try await world.approves(back.id) == "approved")
+            let provider = AskedProvider()
+            let held = TransferReference.text(of: payment)
+            for status in [TransferStatus?.none, .pending] {
+                provider.has(held, status)
+                try await world.submits(back.id, to: provider)
+                #expect(provider.orders == [])
+            }
+            provider.isSilent(.timedOut(sent: true))
+            try await world.submits(back.id, to: provider)
+            provider.isSilent(nil)
+            #expect(provider.orders == [])
+            #expect(try await world.waiting() == ["p2p 1000 approved"])
+            provider.has(held, .reversed)
+            try await world.submits(back.id, to: provider)
+            try await world.submits(back.id, to: provider)
+            #expect(provider.orders == [])
+            #expect(try await world.waiting() == [])
+            #expect(try await world.history.wallet(of: world.ada)?.posted == 1000)
+            #expect(try await world.brokenInvariants() == [])
+        }
+    }
+
+    @Test("a return whose payment stands is sent at once")
+    func stands() async throws {
+        try await withTransaction { world in
+            let payment = try await world.suspends(1000, "frozen")
+            let back = try await world.proposes(payment, .giveBack)
+            #expect(try await world.approves(back.id) == "approved")
+            let provider = AskedProvider()
+            provider.has(TransferReference.text(of: payment), .completed)
+            try await world.submits(back.id, to: provider)
+            #expect(provider.orders == [TransferReference.text(of: back.id)])
         }
     }
 

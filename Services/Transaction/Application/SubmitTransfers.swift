@@ -26,6 +26,24 @@ struct SubmitTransfers: Sendable {
         let call: (reference: String, attempt: Int32, outcome: String)?
         /// What the provider said when it was asked, in a word.
         var said: String?
+        /// The transfer that `verdict` and `said` are about.
+        var subject: UUID
+
+        init(
+            step: SubmissionStep,
+            verdict: TransferVerdict?,
+            outcome: JobOutcome,
+            call: (reference: String, attempt: Int32, outcome: String)?,
+            said: String? = nil,
+            about subject: UUID? = nil
+        ) {
+            self.step = step
+            self.verdict = verdict
+            self.outcome = outcome
+            self.call = call
+            self.said = said
+            self.subject = subject ?? step.transaction
+        }
     }
 
     private static let answered = "answered"
@@ -68,7 +86,12 @@ struct SubmitTransfers: Sendable {
         try await self.noteAbsent(applied)
         let absent = applied.filter { $0.verdict == nil && $0.step.verdict == .query }.map(\.step.transaction)
         let resent = absent.isEmpty ? [:] : try await self.handleAbsence(absent, runs)
-        return answers.map { spoilt[$0.step.transaction] ?? resent[$0.step.transaction] ?? $0.outcome }
+        let standing = applied.filter { $0.step.verdict == .ask && $0.verdict?.outcome == .completed }.map(\.step.transaction)
+        let sent = standing.isEmpty ? [:] : try await self.sendReleases(standing, runs)
+        return answers.map { answer in
+            let id = answer.step.transaction
+            return spoilt[id] ?? resent[id] ?? sent[id] ?? answer.outcome
+        }
     }
 
     // MARK: Calls
@@ -111,6 +134,7 @@ struct SubmitTransfers: Sendable {
                 call: nil
             )
         case .query: await self.query(step)
+        case .ask: await self.ask(step)
         case .doubt: await self.query(step, again: Self.recoveryRetry)
         case .recovering: self.wait(step, "recovering", Self.recoveryRetry)
         case .stale: self.wait(step, "read_model_stale", Self.staleRetry)
@@ -188,6 +212,24 @@ struct SubmitTransfers: Sendable {
         }
     }
 
+    /// Asks about the payment whose money the step is to move out of suspense.
+    ///
+    /// Unless it stands, nothing is sent: what the provider has taken back ends the order, and what is unclear waits.
+    private func ask(_ step: SubmissionStep) async -> Answer {
+        guard let payment = step.payment else {
+            return Answer(step: step, verdict: nil, outcome: .failed(reason: "malformed_step"), call: nil)
+        }
+        let answer = await self.query(step)
+        return Answer(
+            step: step,
+            verdict: answer.verdict ?? .noNews,
+            outcome: .again(reason: "payment_not_confirmed", after: nil),
+            call: nil,
+            said: answer.said,
+            about: payment
+        )
+    }
+
     // MARK: Answers
 
     /// Applies answers, each by itself when one cannot be applied; how that ends for those that cannot.
@@ -213,9 +255,9 @@ struct SubmitTransfers: Sendable {
 
     private func write(_ answers: [Answer]) async throws {
         let verdicts = answers.compactMap { answer in
-            answer.verdict.flatMap { $0 == .noNews ? nil : (answer.step.transaction, $0) }
+            answer.verdict.flatMap { $0 == .noNews ? nil : (answer.subject, $0) }
         }
-        let said = answers.compactMap { answer in answer.said.map { (answer.step.transaction, $0) } }
+        let said = answers.compactMap { answer in answer.said.map { (answer.subject, $0) } }
         let calls = answers.compactMap(\.call)
         guard !verdicts.isEmpty || !said.isEmpty || !calls.isEmpty else { return }
         try await self.repeatedly {
@@ -264,12 +306,29 @@ struct SubmitTransfers: Sendable {
         let steps = try await self.database.transaction(cause: Cause()) { transaction in
             try await self.store.beginAgain(resend, in: transaction)
         }
+        return outcomes.merging(try await self.carryOut(steps, runs, begun)) { _, sent in sent }
+    }
+
+    /// Orders out of suspense whose payments stand are sent.
+    private func sendReleases(_ ids: [UUID], _ runs: [UUID: Job]) async throws -> [UUID: JobOutcome] {
+        let begun = CallTime(wall: self.clock.now)
+        let steps = try await self.database.transaction(cause: Cause()) { transaction in
+            try await self.store.begin(ids, in: transaction)
+        }
+        return try await self.carryOut(steps, runs, begun)
+    }
+
+    private func carryOut(
+        _ steps: [SubmissionStep],
+        _ runs: [UUID: Job],
+        _ begun: CallTime
+    ) async throws -> [UUID: JobOutcome] {
         let answers = await self.perform(steps, runs, begun)
         let spoilt = try await self.apply(answers)
-        for answer in answers {
-            outcomes[answer.step.transaction] = spoilt[answer.step.transaction] ?? answer.outcome
-        }
-        return outcomes
+        return Dictionary(
+            answers.map { ($0.step.transaction, spoilt[$0.step.transaction] ?? $0.outcome) },
+            uniquingKeysWith: { first, _ in first }
+        )
     }
 
     private func pause(until moment: Date?) -> Duration {

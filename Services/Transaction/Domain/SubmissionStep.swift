@@ -8,6 +8,8 @@ struct SubmissionStep: Sendable {
         case send
         /// A call was made before: ask by reference first.
         case query
+        /// It moves money out of suspense: ask whether the payment stands that brought it there.
+        case ask
         /// The read model is too old to decide; nothing was done.
         case stale
         /// The ledger was restored and may have forgotten that it was sent: ask, and send nothing.
@@ -33,6 +35,8 @@ struct SubmissionStep: Sendable {
     let destination: String?
     let amount: Int64?
     let notBefore: Date?
+    /// The payment that is to be asked about.
+    let payment: UUID?
 
     /// Nothing is to be done yet about a transfer.
     static func stale(_ transaction: UUID) -> Self { .unsent(transaction, .stale) }
@@ -48,7 +52,8 @@ struct SubmissionStep: Sendable {
             sourceAccount: nil,
             destination: nil,
             amount: nil,
-            notBefore: nil
+            notBefore: nil,
+            payment: nil
         )
     }
 }

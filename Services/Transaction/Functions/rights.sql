@@ -7,24 +7,24 @@
 
 -- Called by other functions alone.
 REVOKE ALL ON FUNCTION
-    adopt_transfers, advance, apply_move, arrive_late, asking_refusal, bill_account, charge_subscription,
-    check_bills, check_charges, check_counters, check_debts, check_decisions, check_drops, check_entries,
-    check_events, check_fees, check_holds, check_idempotency, check_recovery, check_requests, check_states,
-    check_suspense, claim_refusal, close_drop, closed_suspense, collect_freed, collect_owed, count_orders,
-    count_pool, count_room_refusals, decision_refusal, divert_to_suspense, doubt_open_transfers, drop_is_paused,
-    empty_closed_wallets, end_holds, end_incoming, even_out_refunds, expire_proposals, fail_transfers, fail_unsent,
-    find_risks, follow_drop, follow_release, follow_request, follow_transfers, forgotten_transfer,
-    give_back_spending, held_by_releases, is_return, lock_order_parties, lock_payments, lock_receivables,
-    lock_transfer_parties, lock_unsent, look_again, lost_by_pool, make_payment_request, may_arrive,
-    may_be_forgotten, may_resend, next_of_drop, order_release, order_under_way, owed_by, pair_of, pay_from_pool,
-    payout_refusal, pool_covers, pool_is_closed, post_charge, post_completion, post_legs, post_release,
-    post_reversal, publish, publish_adjusted_slots, publish_charge, publish_completed, publish_created,
-    publish_drop_claimed, publish_drop_ended, publish_drop_opened, publish_drop_refunded, publish_failed,
-    publish_orders, publish_released_slots, publish_request, publish_reversed, refund_drop, refuse_reopening,
-    refuse_rewriting, release_refusal, release_slots, request_image_refusal, returned_by_forgotten,
-    reverse_releases, sent_to_new_accounts, submission_refusal, suspense_move, switch_or_fail, switch_to_book,
-    take_inbound, take_slot, takes_requests_of, unheld_refusal, void_drop, wait_again, was_refused, write_drops,
-    write_orders, write_transfers
+    adopt_transfers, advance, apply_move, arrive_late, ask_contradicted, asking_refusal, bill_account,
+    charge_subscription, check_bills, check_charges, check_counters, check_debts, check_decisions, check_drops,
+    check_entries, check_events, check_fees, check_holds, check_idempotency, check_recovery, check_requests,
+    check_states, check_suspense, claim_refusal, close_drop, closed_suspense, collect_freed, collect_owed,
+    count_orders, count_pool, count_room_refusals, decision_refusal, divert_to_suspense, doubt_open_transfers,
+    drop_is_paused, empty_closed_wallets, end_holds, end_incoming, even_out_refunds, expire_proposals,
+    fail_transfers, fail_unsent, fail_unsent_releases, find_risks, follow_drop, follow_release, follow_request,
+    follow_transfers, forgotten_transfer, give_back_spending, held_by_releases, is_return, is_still_there,
+    lock_order_parties, lock_payments, lock_receivables, lock_transfer_parties, lock_unsent, look_again,
+    lost_by_pool, make_payment_request, may_arrive, may_be_forgotten, may_resend, next_of_drop, order_release,
+    order_under_way, owed_by, pair_of, pay_from_pool, payout_refusal, pool_covers, pool_is_closed, post_charge,
+    post_completion, post_legs, post_release, post_reversal, publish, publish_adjusted_slots, publish_charge,
+    publish_completed, publish_created, publish_drop_claimed, publish_drop_ended, publish_drop_opened,
+    publish_drop_refunded, publish_failed, publish_orders, publish_released_slots, publish_request,
+    publish_reversed, refund_drop, refuse_reopening, refuse_rewriting, release_refusal, release_slots,
+    request_image_refusal, returned_by_forgotten, reverse_releases, sent_to_new_accounts, submission_refusal,
+    suspense_move, switch_or_fail, switch_to_book, take_inbound, take_slot, takes_requests_of, unheld_refusal,
+    void_drop, wait_again, was_refused, write_drops, write_orders, write_transfers
     FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION

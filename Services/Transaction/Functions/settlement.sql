@@ -22,9 +22,9 @@ BEGIN
     END IF;
 
     v_locked := v_locked || v_suspended;
-    IF 'reversed' = ANY (p_outcomes) THEN                -- and what released the money out of suspense
+    IF 'reversed' = ANY (p_outcomes) THEN                -- and what released the money out of suspense, or is to
         v_locked := v_locked || ARRAY(SELECT r.id FROM transfers r
-            WHERE r.parent_id = ANY (p_transfers) AND r.type = 'inbound');
+            WHERE r.parent_id = ANY (p_transfers) AND r.type IN ('inbound', 'release'));
     END IF;
     PERFORM 1 FROM transfers t WHERE t.id = ANY (v_locked) ORDER BY t.id FOR NO KEY UPDATE;
 
@@ -41,6 +41,10 @@ BEGIN
     PERFORM lock_transfer_parties(p_transfers || v_suspended,
         p_outcomes || array_fill('reversed'::text, ARRAY[cardinality(v_suspended)]));
     v_now := coalesce(p_now, transfa_now());
+    IF 'reversed' = ANY (p_outcomes) THEN
+        PERFORM fail_unsent_releases(ARRAY(SELECT x.id FROM unnest(p_transfers, p_outcomes) AS x(id, outcome)
+            WHERE x.outcome = 'reversed'), p_actor, v_now);
+    END IF;
 
     SELECT max(c.n) INTO v_rounds FROM (SELECT count(*) AS n FROM unnest(p_transfers) AS x(id) GROUP BY x.id) c;
     FOR v_round IN 1 .. coalesce(v_rounds, 0) LOOP
@@ -152,6 +156,8 @@ BEGIN
         PERFORM give_back_spending(p_ids);
         PERFORM release_slots(p_ids, p_now);
         PERFORM advance(p_ids, 'reversed', p_actor, p_causes, p_evidence, p_reasons, p_provider_ids, p_events, p_now);
+        UPDATE breaks b SET closed_at = p_now, closed_by = p_actor, resolution = 'reversed'
+        WHERE b.transfer_id = ANY (p_ids) AND b.kind = 'provider_says_reversed' AND b.closed_at IS NULL;
         PERFORM empty_closed_wallets(ARRAY(SELECT t.sender_id FROM transfers t WHERE t.id = ANY (p_ids)), p_now);
     END IF;
 END $$;

@@ -12,8 +12,10 @@
 CREATE OR REPLACE FUNCTION step_for(t transfers, p_id uuid, p_ord integer, p_verdict text, p_attempt integer,
     p_not_before timestamptz) RETURNS SETOF submission_step LANGUAGE sql STABLE AS $$
     SELECT p_ord, p_id, p_verdict, CASE (t).route WHEN 'external' THEN 'NIPTransfer' ELSE 'BookTransfer' END,
-        (t).reference, p_attempt, (t).source_account, (t).destination, (t).amount, 'NGN', (t).description,
-        p_verdict = 'query', p_not_before, (t).failure_reason, (t).sender_id, (t).correlation_id, (t).traceparent
+        CASE p_verdict WHEN 'ask' THEN (SELECT p.reference FROM transfers p WHERE p.id = (t).parent_id)
+            ELSE (t).reference END, p_attempt, (t).source_account,
+        (t).destination, (t).amount, 'NGN', (t).description, p_verdict = 'query', p_not_before, (t).failure_reason,
+        (t).sender_id, (t).correlation_id, (t).traceparent
 $$;
 
 -- A refund is not held back by what holds back other money: it was the creator's all along. Nor is what two people give
@@ -28,8 +30,8 @@ BEGIN
         WHEN EXISTS (SELECT 1 FROM users s WHERE s.id = t.sender_id
             AND (s.status <> 'active' OR s.debits_blocked OR NOT s.sending_allowed AND t.type <> 'self_transfer'))
             THEN 'sender_restricted'
-        WHEN t.type IN ('drop_claim', 'drop_refund', 'release') AND unheld_refusal(t) IS NOT NULL
-            THEN unheld_refusal(t)
+        WHEN t.type IN ('drop_claim', 'drop_refund', 'release') AND unheld_refusal(t, p_now) IS NOT NULL
+            THEN unheld_refusal(t, p_now)
         WHEN EXISTS (SELECT 1 FROM balances b WHERE b.account_id = t.debit_account AND b.debits_blocked)
             THEN 'sender_restricted'
         WHEN t.source_account IS NULL THEN 'sender_not_ready'
@@ -45,7 +47,7 @@ END $$;
 
 -- The same for what holds nothing: money of drops, and what two people give out of suspense. Apart, because what it
 -- asks would be made ready for each payment.
-CREATE OR REPLACE FUNCTION unheld_refusal(t transfers) RETURNS text LANGUAGE plpgsql STABLE AS $$
+CREATE OR REPLACE FUNCTION unheld_refusal(t transfers, p_now timestamptz) RETURNS text LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN CASE
         WHEN t.type IN ('drop_claim', 'drop_refund') AND NOT pool_covers(t) THEN 'drop_not_covered'
@@ -53,7 +55,17 @@ BEGIN
         WHEN t.type = 'release' AND t.route = 'external' AND EXISTS (SELECT 1 FROM users u
             JOIN balances b ON b.account_id = u.wallet_id
             WHERE u.id = t.recipient_id AND (b.owed > 0 OR b.debits_blocked)) THEN 'recipient_owes'
+        WHEN t.type = 'release' AND NOT is_still_there(t, p_now) THEN 'unasked'
     END;
+END $$;
+
+-- Whether the provider has said a moment ago that the payment stands whose money an order moves out of suspense. It may
+-- have taken the payment back, which nobody has heard yet: the order would move money of somebody else's.
+CREATE OR REPLACE FUNCTION is_still_there(t transfers, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN NOT EXISTS (SELECT 1 FROM transfers p WHERE p.id = t.parent_id AND p.submitted_at IS NOT NULL)
+        OR EXISTS (SELECT 1 FROM provider_answers a WHERE a.transfer_id = t.parent_id AND a.answer = 'completed'
+            AND a.last_seen_at > p_now - interval '1 minute');
 END $$;
 
 -- All drops share one of the provider's accounts, so there one drop's loss would be another's money: a pool pays what
@@ -69,7 +81,7 @@ BEGIN
 END $$;
 
 -- Commits that provider calls are about to be made. See submission_step for what comes back: for 'send', commit and
--- call the provider; for 'query', ask by reference first.
+-- call the provider; for 'query', ask by reference first; for 'ask', whether the payment of that reference stands.
 CREATE OR REPLACE FUNCTION begin_submission(p_transfers uuid[], p_actor text,
     p_call_deadline interval DEFAULT '10 seconds', p_now timestamptz DEFAULT NULL) RETURNS SETOF submission_step
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -82,6 +94,7 @@ DECLARE
     v_fail uuid[] := '{}';
     v_why text[] := '{}';
     v_stale uuid[] := '{}';
+    v_ask uuid[] := '{}';
     v_nulls text[];
 BEGIN
     PERFORM hold_recovery(false);
@@ -94,6 +107,7 @@ BEGIN
     LOOP
         IF r.refusal IS NULL THEN v_send := v_send || r.id;
         ELSIF r.refusal = 'stale' THEN v_stale := v_stale || r.id;
+        ELSIF r.refusal = 'unasked' THEN v_ask := v_ask || r.id;
         ELSIF r.refusal = 'beneficiary_gone' AND r.type = 'p2p' THEN v_switch := v_switch || r.id;
         ELSE v_fail := v_fail || r.id; v_why := v_why || r.refusal;
         END IF;
@@ -123,6 +137,7 @@ BEGIN
         CASE WHEN t.id IS NULL THEN 'missing'
              WHEN x.id = ANY (v_send) AND x.nth = 1 THEN 'send'
              WHEN x.id = ANY (v_stale) THEN 'stale'
+             WHEN x.id = ANY (v_ask) THEN 'ask'
              WHEN x.id = ANY (v_fail) AND x.nth = 1 THEN 'failed'
              WHEN t.state IN ('submitted', 'unknown') THEN 'query'
              ELSE 'ended' END,

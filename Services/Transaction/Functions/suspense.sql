@@ -185,6 +185,7 @@ DECLARE
 BEGIN
     IF p_state <> 'completed' THEN
         UPDATE suspense_releases x SET state = 'failed' WHERE x.id = t.id;
+        IF p_state = 'failed' THEN PERFORM ask_contradicted(t.parent_id, p_now); END IF;
         IF p_state = 'reversed' THEN                     -- only a payout: see suspense_move()
             UPDATE transfers x SET route_reason = 'suspense' WHERE x.id = t.parent_id RETURNING x.* INTO STRICT held;
             PERFORM wait_again(held);
@@ -209,6 +210,34 @@ BEGIN
     PERFORM empty_closed_wallets(ARRAY[held.sender_id], p_now);
 END $$;
 
+-- The provider has called a payment reversed while an order moved its money out of suspense: a break. The order has
+-- failed, so nothing stands against that word any more, and it is asked for again.
+CREATE OR REPLACE FUNCTION ask_contradicted(p_transfer uuid, p_now timestamptz) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO jobs (id, kind, key, subject, due_at, created_at)
+    SELECT new_event_id(p_now), 'check_transfer', p_transfer, p_transfer, p_now, p_now
+    FROM breaks b WHERE b.transfer_id = p_transfer AND b.kind = 'provider_says_reversed' AND b.closed_at IS NULL
+    ON CONFLICT (kind, key) DO UPDATE SET state = 'queued', due_at = excluded.due_at, finished_at = NULL
+$$;
+
+-- The provider has taken a payment back whose money an order was to move out of suspense. An order that was never sent
+-- moves nothing any more. While a recovery is open it may have been sent by those whose books were lost. All that is
+-- written here is locked.
+CREATE OR REPLACE FUNCTION fail_unsent_releases(p_transfers uuid[], p_actor text, p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_ids uuid[];
+    v_evidence text[];
+    v_nulls text[];
+BEGIN
+    SELECT array_agg(r.id ORDER BY r.id), array_agg('reversed ' || t.reference ORDER BY r.id) INTO v_ids, v_evidence
+    FROM transfers t JOIN transfers r ON r.parent_id = t.id
+    WHERE t.id = ANY (p_transfers) AND t.state = 'completed' AND r.type = 'release' AND r.state = 'accepted';
+    IF v_ids IS NULL OR recovery_is_open() THEN RETURN; END IF;
+    v_nulls := array_fill(NULL::text, ARRAY[cardinality(v_ids)]);
+    PERFORM fail_transfers(v_ids, p_actor, v_nulls::uuid[], v_evidence,
+        array_fill('payment_reversed'::text, ARRAY[cardinality(v_ids)]), v_nulls, v_nulls::uuid[], p_now);
+END $$;
+
 -- What has waited in suspense is its owner's now: who follows it hears only now that it has arrived.
 CREATE OR REPLACE FUNCTION arrive_late(t transfers, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -228,7 +257,7 @@ END $$;
 
 -- What the provider's word "reversed" means where money is, or was, in suspense; null: what it means elsewhere. An
 -- order out of suspense that did not last has failed, as nothing has gone; what came back from a bank waits again.
--- Money that is given out of suspense, or was, is not taken a second time: people look at it.
+-- Money that an order to the provider may have moved out of suspense is not taken a second time: people look at it.
 CREATE OR REPLACE FUNCTION suspense_move(t transfers) RETURNS text LANGUAGE sql STABLE AS $$
     SELECT CASE
         WHEN (t).type = 'release' THEN CASE WHEN (t).state IN ('submitted', 'unknown') THEN 'failed'

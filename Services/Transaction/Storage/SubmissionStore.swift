@@ -77,12 +77,15 @@ struct SubmissionStore: Sendable {
 
     private static var deadlineText: String { "\(Self.callDeadline.wholeMilliseconds) milliseconds" }
     private static let columns = SQL(
-        unsafe: "transfer_id, verdict, kind, reference, attempt, source_account, destination, amount, not_before"
+        unsafe: """
+            transfer_id, verdict, kind, reference, attempt, source_account, destination, amount, not_before,
+            CASE verdict WHEN 'ask' THEN (SELECT t.parent_id FROM transfers t WHERE t.id = transfer_id) END
+            """
     )
 
     private func steps(_ statement: SQL, in transaction: EventTransaction) async throws -> [SubmissionStep] {
         try await transaction.query(statement).map { row in
-            let (id, verdict, kind, reference, attempt, source, destination, amount, notBefore) = try row.decode(
+            let (id, verdict, kind, reference, attempt, source, destination, amount, notBefore, payment) = try row.decode(
                 UUID.self,
                 String.self,
                 String?.self,
@@ -91,7 +94,8 @@ struct SubmissionStore: Sendable {
                 String?.self,
                 String?.self,
                 Int64?.self,
-                Date?.self
+                Date?.self,
+                UUID?.self
             )
             guard let verdict = SubmissionStep.Verdict(rawValue: verdict) else { throw LedgerContradiction() }
             return SubmissionStep(
@@ -103,7 +107,8 @@ struct SubmissionStore: Sendable {
                 sourceAccount: source,
                 destination: destination,
                 amount: amount,
-                notBefore: notBefore
+                notBefore: notBefore,
+                payment: payment
             )
         }
     }
@@ -177,7 +182,7 @@ struct SubmissionStore: Sendable {
         try await transaction.stage(
             """
             INSERT INTO provider_answers AS a (transfer_id, answer, first_seen_at, last_seen_at)
-            SELECT DISTINCT x.id, x.word, \(transaction.now), \(transaction.now)
+            SELECT DISTINCT x.id, x.word, transfa_now(), transfa_now()
             FROM unnest(\(said.map(\.id)), \(said.map(\.word))) AS x(id, word) ORDER BY 1, 2
             ON CONFLICT (transfer_id, answer) DO UPDATE
             SET times = a.times + 1, last_seen_at = excluded.last_seen_at

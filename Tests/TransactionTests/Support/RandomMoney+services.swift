@@ -99,12 +99,15 @@ extension RandomMoney {
         }
     }
 
-    /// What operators have given back and the provider takes back all the same has left twice there: a break for people.
+    /// What an order has moved out of suspense and the provider takes back all the same has left twice there: a break for
+    /// people. What is only to be moved it may take back, and nobody has to hear it.
     func isNotGivenBack(_ reference: String) async throws -> Bool {
         let rows = try await self.world.work.client.query(
             """
             SELECT 1 FROM transfers t JOIN suspense_releases r ON t.id IN (r.transfer_id, r.id)
-            WHERE t.reference = \(reference) AND r.disposition = 'return' AND r.state IN ('proposed', 'approved')
+            LEFT JOIN transfers o ON o.id = r.id
+            WHERE t.reference = \(reference) AND r.state = 'approved' AND CASE t.id WHEN r.id
+                THEN r.disposition = 'return' ELSE coalesce(o.state, 'by hand') <> 'accepted' AND r.disposition <> 'credit' END
             """
         )
         return rows.isEmpty

@@ -20,6 +20,15 @@ extension TransactionWorld {
             providerID: "p-\(transfer)",
             sessionID: session
         )
+        // Where it moves money out of suspense, the provider was asked about the payment.
+        try await self.database.psql(
+            """
+            INSERT INTO provider_answers (transfer_id, answer, first_seen_at, last_seen_at)
+            SELECT parent_id, 'completed', transfa_now(), transfa_now() FROM transfers
+            WHERE id = '\(transfer.lowercased)' AND type = 'release'
+            ON CONFLICT (transfer_id, answer) DO UPDATE SET last_seen_at = excluded.last_seen_at
+            """
+        )
         try await self.work.transaction(cause: Cause()) { transaction in
             _ = try await SubmissionStore().begin([transfer], in: transaction)
         }
