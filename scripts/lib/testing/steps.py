@@ -225,6 +225,8 @@ class Plan:
         for words in (("storm", "--requests", 50_000), ("faults", "--races", 20_000, "--injections", 50),
                       ("redelivered", "--events", 200_000)):
             yield self.program(f"long run of {words[0]}, {words[2]}", "full", twice, *words, alone=True, minutes=120)
+        yield self.script("long run of load and faults, 120 minutes", "full", "long-load-test",
+                          environment=(("TRANSFA_BINARIES", str(self.binaries)),), alone=True, minutes=200)
         yield self.program(SANITIZER_BUILD, "full", self.root / "scripts/lib/thread-sanitizer/build", self.work, cores=2,
                            minutes=90)
         for module in SANITIZED:
