@@ -14,17 +14,17 @@ REVOKE ALL ON FUNCTION
     count_orders, count_pool, count_room_refusals, decision_refusal, divert_to_suspense, doubt_open_transfers,
     drop_is_paused, empty_closed_wallets, end_holds, end_incoming, even_out_refunds, expire_proposals,
     fail_transfers, fail_unsent, fail_unsent_releases, find_risks, follow_drop, follow_release, follow_request,
-    follow_transfers, forgotten_transfer, give_back_spending, held_by_releases, is_return, is_still_there,
-    lock_order_parties, lock_payments, lock_receivables, lock_transfer_parties, lock_unsent, look_again,
-    lost_by_pool, make_payment_request, may_arrive, may_be_forgotten, may_resend, next_of_drop, order_release,
-    order_under_way, owed_by, pair_of, pay_from_pool, payout_refusal, pool_covers, pool_is_closed, post_charge,
-    post_completion, post_legs, post_release, post_reversal, publish, publish_adjusted_slots, publish_charge,
-    publish_completed, publish_created, publish_drop_claimed, publish_drop_ended, publish_drop_opened,
-    publish_drop_refunded, publish_failed, publish_orders, publish_released_slots, publish_request,
-    publish_reversed, refund_drop, refuse_reopening, refuse_rewriting, release_refusal, release_slots,
-    request_image_refusal, returned_by_forgotten, reverse_releases, sent_to_new_accounts, submission_refusal,
-    suspense_move, switch_or_fail, switch_to_book, take_inbound, take_slot, takes_requests_of, unheld_refusal,
-    void_drop, wait_again, was_refused, write_drops, write_orders, write_transfers
+    follow_transfers, forgotten_transfer, give_back_spending, is_return, is_still_there, lock_order_parties,
+    lock_payments, lock_receivables, lock_settled, lock_transfer_parties, lock_unsent, look_again, lost_by_pool,
+    make_payment_request, may_arrive, may_be_forgotten, may_resend, next_of_drop, order_release, order_under_way,
+    owed_by, pair_of, pay_from_pool, payout_refusal, pool_covers, pool_is_closed, post_charge, post_completion,
+    post_legs, post_release, post_reversal, publish, publish_adjusted_slots, publish_charge, publish_completed,
+    publish_created, publish_drop_claimed, publish_drop_ended, publish_drop_opened, publish_drop_refunded,
+    publish_failed, publish_orders, publish_released_slots, publish_request, publish_reversed, refund_drop,
+    refuse_reopening, refuse_rewriting, release_refusal, release_slots, request_image_refusal,
+    returned_by_forgotten, reverse_releases, sent_to_new_accounts, submission_refusal, suspense_move,
+    switch_or_fail, switch_to_book, take_inbound, take_slot, takes_requests_of, unheld_refusal, void_drop,
+    wait_again, was_refused, write_drops, write_orders, write_transfers
     FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION

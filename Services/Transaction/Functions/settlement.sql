@@ -10,9 +10,8 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off 
 DECLARE
     v_now timestamptz;
     v_rounds bigint;
-    v_locked uuid[] := p_transfers;
     v_results text[] := array_fill(''::text, ARRAY[cardinality(p_transfers)]);
-    v_suspended constant uuid[] := held_by_releases(p_transfers);
+    v_suspended uuid[];
     r record;
 BEGIN
     IF EXISTS (SELECT 1 FROM unnest(p_outcomes, p_evidence) AS x(outcome, evidence)
@@ -21,12 +20,7 @@ BEGIN
         RAISE EXCEPTION 'outcome_unproven' USING ERRCODE = 'check_violation';
     END IF;
 
-    v_locked := v_locked || v_suspended;
-    IF 'reversed' = ANY (p_outcomes) THEN                -- and what released the money out of suspense, or is to
-        v_locked := v_locked || ARRAY(SELECT r.id FROM transfers r
-            WHERE r.parent_id = ANY (p_transfers) AND r.type IN ('inbound', 'release'));
-    END IF;
-    PERFORM 1 FROM transfers t WHERE t.id = ANY (v_locked) ORDER BY t.id FOR NO KEY UPDATE;
+    v_suspended := lock_settled(p_transfers, p_outcomes);
 
     -- Learnt from the answer to our order, also when that decides nothing yet: messages that follow name only this id.
     UPDATE transfers t SET provider_id = x.provider_id
@@ -73,6 +67,21 @@ BEGIN
 
     RETURN QUERY SELECT x.ord::integer, x.id, x.result
     FROM unnest(p_transfers, v_results) WITH ORDINALITY AS x(id, result, ord) ORDER BY x.ord;
+END $$;
+
+-- Locks these transfers and those that end with them. Returns the ones in suspense whose money these orders move.
+CREATE OR REPLACE FUNCTION lock_settled(p_transfers uuid[], p_outcomes text[]) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+    v_suspended constant uuid[] := ARRAY(SELECT r.transfer_id FROM suspense_releases r
+        WHERE r.id = ANY (p_transfers) AND r.state = 'approved');
+    v_locked uuid[] := p_transfers || v_suspended;
+BEGIN
+    IF 'reversed' = ANY (p_outcomes) THEN                -- and what released the money out of suspense, or is to
+        v_locked := v_locked || ARRAY(SELECT r.id FROM transfers r
+            WHERE r.parent_id = ANY (p_transfers) AND r.type IN ('inbound', 'release'));
+    END IF;
+    PERFORM 1 FROM transfers t WHERE t.id = ANY (v_locked) ORDER BY t.id FOR NO KEY UPDATE;
+    RETURN v_suspended;
 END $$;
 
 -- Locks what the outcomes of these transfers change, each kind sorted and in a statement of its own. The transfers are

@@ -169,11 +169,6 @@ BEGIN
     VALUES (r.id, 'submit_transfer', r.id, r.id, p_now, t.correlation_id, t.traceparent, p_now);
 END $$;
 
--- The transfers in suspense that these orders move out of it.
-CREATE OR REPLACE FUNCTION held_by_releases(p_transfers uuid[]) RETURNS uuid[] LANGUAGE sql STABLE AS $$
-    SELECT ARRAY(SELECT r.transfer_id FROM suspense_releases r WHERE r.id = ANY (p_transfers) AND r.state = 'approved')
-$$;
-
 -- What becomes of money in suspense when the order that moves it ends. What is returned is a reversal of the payment:
 -- limits, fees and duty are given back with it. What did not arrive waits again. Unless the order has failed, all that
 -- is written here is locked.
