@@ -104,7 +104,7 @@ BEGIN
     INTO v_accounts, v_ids, v_legs, v_amounts
     FROM unnest(p_ids) WITH ORDINALITY AS x(id, ord)
     JOIN transfers t ON t.id = x.id
-    CROSS JOIN LATERAL (SELECT CASE WHEN t.type IN ('drop_claim', 'drop_refund') THEN lost_by_pool(t) END) AS p(lost)
+    CROSS JOIN LATERAL (SELECT CASE WHEN pool_is_closed(t) THEN t.amount END) AS p(lost)
     CROSS JOIN LATERAL (VALUES
         (0, t.debit_account, 'receivable', p.lost), (0, system_account('receivable', t.id), 'receivable', -p.lost),
         (1, t.debit_account, 'amount', -t.amount), (2, t.credit_account, 'amount', t.amount),
@@ -113,12 +113,6 @@ BEGIN
     ) AS l(line, account, leg, amount)
     WHERE l.amount <> 0;
     PERFORM post_legs(v_accounts, v_ids, v_legs, v_amounts, p_now);
-END $$;
-
--- What a pool must pay that has nothing any more; null: it has.
-CREATE OR REPLACE FUNCTION lost_by_pool(t transfers) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    RETURN (SELECT t.amount FROM balances b WHERE b.account_id = t.debit_account AND b.debits_blocked);
 END $$;
 
 -- A reversed transfer: everything goes back. What the payee has already spent is owed to us: it is posted to a

@@ -15,7 +15,7 @@ REVOKE ALL ON FUNCTION
     drop_is_paused, empty_closed_wallets, end_holds, end_incoming, even_out_refunds, expire_proposals,
     fail_transfers, fail_unsent, fail_unsent_releases, find_risks, follow_drop, follow_release, follow_request,
     follow_transfers, forgotten_transfer, give_back_spending, is_return, is_still_there, lock_order_parties,
-    lock_payments, lock_receivables, lock_settled, lock_transfer_parties, lock_unsent, look_again, lost_by_pool,
+    lock_payments, lock_receivables, lock_settled, lock_transfer_parties, lock_unsent, look_again,
     make_payment_request, may_arrive, may_be_forgotten, may_resend, next_of_drop, order_release, order_under_way,
     owed_by, pair_of, pay_from_pool, payout_refusal, pool_covers, pool_is_closed, post_charge, post_completion,
     post_legs, post_release, post_reversal, publish, publish_adjusted_slots, publish_charge, publish_completed,

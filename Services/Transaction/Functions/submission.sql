@@ -252,10 +252,13 @@ CREATE OR REPLACE FUNCTION was_refused(t transfers) RETURNS boolean LANGUAGE sql
 $$;
 
 -- Whether a drop whose funding was taken back pays this: nothing of it is sent any more, whatever was sent before.
-CREATE OR REPLACE FUNCTION pool_is_closed(t transfers) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT (t).type IN ('drop_claim', 'drop_refund')
-        AND EXISTS (SELECT 1 FROM balances b WHERE b.account_id = (t).debit_account AND b.debits_blocked)
-$$;
+--
+-- In PL/pgSQL, which keeps the plan: it is called for every transfer that completes, and most end at the first line.
+CREATE OR REPLACE FUNCTION pool_is_closed(t transfers) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    IF t.type NOT IN ('drop_claim', 'drop_refund') THEN RETURN false; END IF;
+    RETURN EXISTS (SELECT 1 FROM balances b WHERE b.account_id = t.debit_account AND b.debits_blocked);
+END $$;
 
 -- When the same order may be sent again at the earliest; in the past only if the absence has been seen often enough.
 CREATE OR REPLACE FUNCTION may_resend(t transfers) RETURNS timestamptz LANGUAGE sql STABLE AS $$
