@@ -21,7 +21,7 @@ REVOKE ALL ON FUNCTION
     post_legs, post_release, post_reversal, publish, publish_adjusted_slots, publish_charge, publish_completed,
     publish_created, publish_drop_claimed, publish_drop_ended, publish_drop_opened, publish_drop_refunded,
     publish_failed, publish_orders, publish_released_slots, publish_request, publish_reversed, refund_drop,
-    refuse_reopening, refuse_rewriting, release_refusal, release_slots, request_image_refusal,
+    refuse_reopening, refuse_rewriting, release_refusal, release_slots, request_image_refusal, return_refusal,
     returned_by_forgotten, reverse_releases, sent_to_new_accounts, submission_refusal, suspense_move,
     switch_or_fail, switch_to_book, take_inbound, take_slot, takes_requests_of, unheld_refusal, void_drop,
     wait_again, was_refused, write_drops, write_orders, write_transfers

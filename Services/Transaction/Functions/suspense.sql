@@ -29,8 +29,7 @@ BEGIN
     result := CASE WHEN t.id IS NULL OR t.route_reason <> 'suspense' OR t.state <> 'completed' THEN 'not_in_suspense'
         WHEN EXISTS (SELECT 1 FROM suspense_releases r
             WHERE r.transfer_id = p_transfer AND r.state IN ('proposed', 'approved')) THEN 'already_proposed'
-        WHEN p_disposition = 'return' AND return_way(t) IS NULL THEN 'not_returnable'
-        WHEN p_disposition = 'return' AND returned_by_forgotten(t) THEN 'returned_before_restore' END;
+        WHEN p_disposition = 'return' THEN return_refusal(t) END;
     IF result IS NOT NULL THEN RETURN; END IF;
     IF t.recipient_id IS NULL AND p_disposition <> 'return' THEN
         UPDATE transfers x SET recipient_id = u.id, recipient_username = u.username FROM users u
@@ -87,8 +86,7 @@ BEGIN
     IF p_approve THEN
         result := CASE r.disposition WHEN 'credit' THEN release_refusal(t, v_now)
             WHEN 'payout' THEN payout_refusal(t, r.beneficiary_id, v_now)
-            ELSE CASE WHEN return_way(t) IS NULL THEN 'not_returnable'
-                WHEN returned_by_forgotten(t) THEN 'returned_before_restore' END END;
+            ELSE return_refusal(t) END;
         IF result IS NOT NULL THEN RETURN; END IF;
     END IF;
 
@@ -114,6 +112,12 @@ CREATE OR REPLACE FUNCTION release_refusal(t transfers, p_now timestamptz) RETUR
     LEFT JOIN LATERAL limits_of(u.tier, p_now) l ON true
     LEFT JOIN LATERAL balance_cap(u.id, l.maximum_balance, b.posted, c.incoming) y ON true
     WHERE u.id = t.recipient_id
+$$;
+
+-- Why what waits may not go back to who sent it; null: nothing is in the way.
+CREATE OR REPLACE FUNCTION return_refusal(t transfers) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN return_way(t) IS NULL THEN 'not_returnable'
+        WHEN returned_by_forgotten(t) THEN 'returned_before_restore' END
 $$;
 
 -- Whether what waits may have been returned already by an order that a restore has forgotten: that was booked as the
