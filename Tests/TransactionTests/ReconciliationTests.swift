@@ -15,7 +15,7 @@ import Testing
 private struct WrittenBooks: ProviderBooks {
     let page = Locked<TheirBooks>(TheirBooks(transfers: [], payments: [], ledger: 0, pending: 0))
 
-    func read(_ account: String, since: Date) async throws -> TheirBooks { self.page.withLock { $0 } }
+    func read(_ account: String, since: Date, billsSince: Date) async throws -> TheirBooks { self.page.withLock { $0 } }
 
     func bills(of account: String, since: Date) async throws -> [TheirBooks.Bill] { self.page.withLock { $0.bills } }
 }

@@ -6,8 +6,8 @@ import Primitives
 protocol ProviderBooks: Sendable {
     /// What the provider says about an account, its transfers since a moment and its payments.
     ///
-    /// Where somebody is billed, its bills since then too.
-    func read(_ account: String, since: Date) async throws -> TheirBooks
+    /// Where somebody is billed, its bills too, since a moment of their own.
+    func read(_ account: String, since: Date, billsSince: Date) async throws -> TheirBooks
     /// What was billed to an account since a moment.
     func bills(of account: String, since: Date) async throws -> [TheirBooks.Bill]
 }
@@ -27,12 +27,12 @@ struct AnchorBooks: ProviderBooks {
     private static let deadline = Duration.seconds(10)
 
     /// Lists first and the balance last: what the lists show as done is in the balance.
-    func read(_ account: String, since: Date) async throws -> TheirBooks {
+    func read(_ account: String, since: Date, billsSince: Date) async throws -> TheirBooks {
         let day = Self.day(of: since)
         let paid = try await self.transfers(account, .source, from: day)
         let received = try await self.transfers(account, .destination, from: day)
         let payments = try await self.payments(account)
-        let bills = try await self.readsBills ? self.bills(of: account, since: since) : []
+        let bills = try await self.readsBills ? self.bills(of: account, since: billsSince) : []
         let balance = try await self.client.balance(accountID: account, deadline: Self.deadline)
         return TheirBooks(
             transfers: paid + received,

@@ -58,12 +58,9 @@ struct ReconcileAccount: Sendable {
         let recent = self.clock.now.addingTimeInterval(-(Self.lookBack / .seconds(1)))
         let since = try await self.store.oldestDifference(of: account).map { min($0, recent) } ?? recent
         let before = try await self.store.ourBooks(of: account, since: since)
-        let theirs = try await self.provider.read(account.name, since: since)
-        var bills = theirs.bills
-        if let earlier = try await self.unexplained(account), earlier < since {
-            bills = try await self.provider.bills(of: account.name, since: earlier)
-        }
-        try await self.bills.book(bills, of: account.name, in: self.database, cause: cause)
+        let billsSince = try await self.unexplained(account).map { min($0, since) } ?? since
+        let theirs = try await self.provider.read(account.name, since: since, billsSince: billsSince)
+        try await self.bills.book(theirs.bills, of: account.name, in: self.database, cause: cause)
         let after = try await self.store.ourBooks(
             of: account,
             since: since,

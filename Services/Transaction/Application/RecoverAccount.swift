@@ -83,7 +83,7 @@ struct RecoverAccount: Sendable {
     ) async throws -> [BookDifference] {
         let oldest = try await self.books.oldestDifference(of: account)
         let since = oldest.map { min($0, recovery.listedSince) } ?? recovery.listedSince
-        var theirs = try await self.provider.read(account.name, since: since)
+        var theirs = try await self.provider.read(account.name, since: since, billsSince: since)
         try await self.bills.book(theirs.bills, of: account.name, in: self.database, cause: cause)
         let before = try await self.ourBooks(of: account, since, theirs)
         try await self.settle(theirs, before, cause)

@@ -138,7 +138,7 @@ extension RandomMoney {
         let books = ReconciliationStore(client: self.world.work.client, poolAccount: Self.pool)
         guard let account = try await books.account(name) else { return ["\(name) is nobody's"] }
         let since = self.clock.now.addingTimeInterval(-86_400 * 30)
-        let theirs = try await self.provider.read(name, since: since)
+        let theirs = try await self.provider.read(name, since: since, billsSince: since)
         let ours = try await books.ourBooks(
             of: account,
             since: since,

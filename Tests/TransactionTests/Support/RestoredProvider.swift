@@ -106,7 +106,7 @@ struct RestoredProvider: ProviderBooks, TransferProvider {
 
     var isAvailable: Bool { true }
 
-    func read(_ account: String, since: Date) async throws -> TheirBooks {
+    func read(_ account: String, since: Date, billsSince: Date) async throws -> TheirBooks {
         try self.state.withLock { state in
             guard !state.tooLong.contains(account) else { throw TooManyRows() }
             let listed = state.transfers.filter { transfer in
@@ -119,7 +119,7 @@ struct RestoredProvider: ProviderBooks, TransferProvider {
                 payments: state.payments[account] ?? [],
                 ledger: state.balances[account] ?? 0,
                 pending: 0,
-                bills: (state.bills[account] ?? []).filter { ($0.billedAt ?? since) >= since }
+                bills: (state.bills[account] ?? []).filter { ($0.billedAt ?? billsSince) >= billsSince }
             )
         }
     }

@@ -179,7 +179,7 @@ struct RudeProvider: ProviderBooks, TransferProvider {
         return found
     }
 
-    func read(_ account: String, since: Date) async throws -> TheirBooks {
+    func read(_ account: String, since: Date, billsSince: Date) async throws -> TheirBooks {
         self.state.withLock { state in
             let all = state.order.compactMap { state.transfers[$0] }
                 .filter { $0.createdAt.map { $0 >= since } ?? true }
@@ -190,7 +190,7 @@ struct RudeProvider: ProviderBooks, TransferProvider {
                     .map { .init(id: $0.id, amount: $0.amount, paidAt: $0.at, reference: $0.reference) },
                 ledger: state.balances[account] ?? 0,
                 pending: 0,
-                bills: state.bills(of: account, since: since)
+                bills: state.bills(of: account, since: billsSince)
             )
         }
     }
