@@ -89,11 +89,12 @@ struct RecoverAccount: Sendable {
         try await self.settle(theirs, before, cause)
         try await self.bookForgotten(theirs, before, of: account.name, recovery, cause)
         CrashPoint.reach("after_forgotten")
-        let differences = try await self.compare(account, since, theirs)
+        var differences = try await self.compare(account, since, theirs)
         let unlisted = try await self.ask(about: differences, of: account, since, recovery)
-        theirs.transfers += unlisted.found
         if !unlisted.found.isEmpty {
+            theirs.transfers += unlisted.found
             try await self.settle(theirs, try await self.ourBooks(of: account, since, theirs), cause)
+            differences = try await self.compare(account, since, theirs)
         }
         // After what was found: a crash in between asks again.
         if let last = unlisted.oldest {
@@ -101,8 +102,7 @@ struct RecoverAccount: Sendable {
                 try await self.recoveries.noteAsked(last, of: account.name, recovery, in: transaction)
             }
         }
-        guard !unlisted.found.isEmpty else { return recovery.open(differences, theirs) }
-        return recovery.open(try await self.compare(account, since, theirs), theirs)
+        return recovery.open(differences, theirs)
     }
 
     private func compare(
