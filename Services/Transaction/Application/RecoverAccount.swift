@@ -231,8 +231,8 @@ struct RecoverAccount: Sendable {
 extension OurBooks {
     /// Whether a payment was taken, under either of the ids that the provider has for it.
     fileprivate func has(_ payment: TheirBooks.Payment) -> Bool {
-        let number = payment.id.prefix { $0 != "-" }
-        return self.payments.contains { $0.id.prefix { $0 != "-" } == number }
+        let number = BookComparison.number(payment.id)
+        return self.payments.contains { BookComparison.number($0.id) == number }
     }
 }
 

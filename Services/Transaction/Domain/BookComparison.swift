@@ -72,8 +72,8 @@ struct BookComparison: Sendable {
     private mutating func missingWithUs(_ row: TheirBooks.Transfer) {
         let effect = Self.effect(of: row)
         self.explain(effect)
-        let isShownElsewhere = !row.isOutgoing && row.source.map { self.reconciled.contains($0) } ?? false
-        self.report(.missingWithUs, row.id, ours: nil, theirs: Self.text(row), row.createdAt, !isShownElsewhere)
+        let isShownHere = !row.isShown(by: self.reconciled)
+        self.report(.missingWithUs, row.id, ours: nil, theirs: Self.text(row), row.createdAt, isShownHere)
     }
 
     private mutating func compare(
@@ -115,7 +115,7 @@ struct BookComparison: Sendable {
     // MARK: Payments
 
     /// The digits before the kind: an inbound transfer and the payment made of it share them.
-    private static func number(_ id: String) -> Substring { id.prefix { $0 != "-" } }
+    static func number(_ id: String) -> Substring { id.prefix { $0 != "-" } }
 
     private mutating func comparePayments() {
         let taken = Dictionary(self.after.payments.map { (Self.number($0.id), $0) }) { first, _ in first }

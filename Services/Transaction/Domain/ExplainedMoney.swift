@@ -10,18 +10,14 @@ struct ExplainedMoney: Sendable, Equatable {
     /// What failed moved nothing, and what comes from a reconciled account is counted there.
     init(_ theirs: TheirBooks, but differences: [BookDifference], reconciled: Set<String>) {
         let keys = Set(differences.map(\.key))
-        let transfers = theirs.transfers.filter { row in
-            row.status != .failed && (row.isOutgoing || !(row.source.map { reconciled.contains($0) } ?? false))
-        }
-        let numbers = Set(keys.map(Self.number))
+        let transfers = theirs.transfers.filter { $0.status != .failed && !$0.isShown(by: reconciled) }
+        // A difference may name a payment by the other of its ids.
+        let numbers = Set(keys.map(BookComparison.number))
         let agreeing = transfers.filter { !keys.contains($0.id) && !keys.contains($0.reference) }
-        let taken = theirs.payments.filter { !numbers.contains(Self.number($0.id)) }
+        let taken = theirs.payments.filter { !numbers.contains(BookComparison.number($0.id)) }
         self.listed = Self.sum(transfers.map(\.amount)) + Self.sum(theirs.payments.map(\.amount))
         self.matched = Self.sum(agreeing.map(\.amount)) + Self.sum(taken.map(\.amount))
     }
 
     private static func sum(_ amounts: [Int64]) -> Int64 { amounts.reduce(0, +) }
-
-    /// The digits before the kind: a difference may name a payment by the other of its ids.
-    private static func number(_ id: String) -> Substring { id.prefix { $0 != "-" } }
 }

@@ -88,6 +88,13 @@ struct TheirBooks: Sendable, Equatable {
     var bills: [Bill] = []
 }
 
+extension TheirBooks.Transfer {
+    /// Whether a look at one of these accounts shows it, as the one that it comes from; then no other has to.
+    func isShown(by reconciled: Set<String>) -> Bool {
+        !self.isOutgoing && self.source.map { reconciled.contains($0) } ?? false
+    }
+}
+
 /// Something that the provider's books say and ours do not, or the other way round.
 struct BookDifference: Sendable, Equatable {
     /// What kind; the words stand in the table.

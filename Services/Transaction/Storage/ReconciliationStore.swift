@@ -134,7 +134,7 @@ struct ReconciliationStore: Sendable {
     }
 
     private func payments(of account: Account, since: Date, _ ids: [String]) async throws -> [OurBooks.Payment] {
-        let numbers = ids.map { String($0.prefix { $0 != "-" }) }
+        let numbers = ids.map { String(BookComparison.number($0)) }
         let rows = try await self.client.query(
             """
             SELECT provider_payment_id, amount, received_at FROM inbound_payments
