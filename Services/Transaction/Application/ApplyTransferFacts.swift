@@ -37,7 +37,6 @@ struct ApplyTransferFacts: Sendable {
     /// Runs do not count: many end without a question, as while the provider is away.
     private static let patience = Duration.seconds(3600)
     private static let recoveryPause = Duration.seconds(10)
-    private static let unavailablePause = Duration.seconds(5)
     /// The time a question may take, while other messages wait.
     private static let deadline = Duration.seconds(5)
 
@@ -92,8 +91,7 @@ struct ApplyTransferFacts: Sendable {
     /// Asks the provider about all of them: what it said, and which have to wait.
     private func ask(_ hints: [Hint]) async -> (answered: [Hint], waiting: [(Int, JobOutcome)]) {
         guard await self.provider.isAvailable else {
-            let outcome = JobOutcome.again(reason: "provider_unavailable", after: Self.unavailablePause)
-            return ([], hints.map { ($0.index, outcome) })
+            return ([], hints.map { ($0.index, .providerUnavailable) })
         }
         return await withTaskGroup(of: (Hint, JobOutcome?).self) { group in
             for hint in hints { group.addTask { await self.ask(hint) } }
@@ -109,9 +107,7 @@ struct ApplyTransferFacts: Sendable {
 
     /// The hint with what the provider says instead; or why it has to wait.
     private func ask(_ hint: Hint) async -> (Hint, JobOutcome?) {
-        guard self.repeats.take() else {
-            return (hint, .again(reason: "too_many_repeats", after: .milliseconds(Int64.random(in: 2000...4000))))
-        }
+        guard self.repeats.take() else { return (hint, .tooManyRepeats) }
         do {
             let reference = TransferReference.text(of: hint.id)
             guard let found = try await self.provider.transfer(reference: reference, deadline: Self.deadline) else {

@@ -69,7 +69,7 @@ struct SubmitTransfers: Sendable {
 
     private func run(_ jobs: [Job]) async throws -> [JobOutcome] {
         guard await self.provider.isAvailable else {
-            return jobs.map { _ in .again(reason: "provider_unavailable", after: Self.staleRetry) }
+            return jobs.map { _ in .providerUnavailable }
         }
         let ids = jobs.compactMap { UUID(text: $0.key) }
         precondition(ids.count == jobs.count, "the key of a submission is the id of a transfer")
@@ -127,12 +127,7 @@ struct SubmitTransfers: Sendable {
         switch step.verdict {
         case .send: await self.send(step, begun)
         case .query where !self.repeats.take():
-            Answer(
-                step: step,
-                verdict: .noNews,
-                outcome: .again(reason: "too_many_repeats", after: .milliseconds(Int64.random(in: 2000...4000))),
-                call: nil
-            )
+            Answer(step: step, verdict: .noNews, outcome: .tooManyRepeats, call: nil)
         case .query: await self.query(step)
         case .ask: await self.ask(step)
         case .doubt: await self.query(step, again: Self.recoveryRetry)

@@ -1,5 +1,6 @@
 import AnchorClient
 import Foundation
+import Messaging
 import Primitives
 
 /// The part of the provider that moves money.
@@ -31,5 +32,14 @@ struct AnchorTransfers: TransferProvider {
 
     func transfer(reference: String, deadline: Duration?) async throws(AnchorError) -> TransferSnapshot? {
         try await self.client.transfer(reference: reference, deadline: deadline)
+    }
+}
+
+extension JobOutcome {
+    /// No call may be made now.
+    static let providerUnavailable = JobOutcome.again(reason: "provider_unavailable", after: .seconds(5))
+    /// `AnchorRepeats` gave nothing; each waits for a time of its own, so that not all come back at once.
+    static var tooManyRepeats: JobOutcome {
+        .again(reason: "too_many_repeats", after: .milliseconds(Int64.random(in: 2000...4000)))
     }
 }
