@@ -1,5 +1,4 @@
 import Messaging
-import Primitives
 
 /// Job: credits money from outside, once per payment of the provider.
 struct CreditWallets: Sendable {
@@ -18,9 +17,7 @@ struct CreditWallets: Sendable {
                 case "recovering": outcomes.append(Self.notBookedYet)
                 case "matched":
                     // Money of a transfer of ours that came back: the provider says how it stands.
-                    if let id = result.transaction {
-                        try await transaction.requeue(TransactionJob.check, key: id.lowercased, subject: id.lowercased)
-                    }
+                    if let id = result.transaction { try await transaction.requeueCheck(of: id) }
                     outcomes.append(.done)
                 default: outcomes.append(.done)
                 }

@@ -32,9 +32,7 @@ struct ReconcileAccount: Sendable {
             return .failed(reason: "too_many_rows")
         }
         let suspected = try await self.database.transaction(cause: job.cause) { transaction in
-            for id in found.undone {
-                try await transaction.requeue(TransactionJob.check, key: id.lowercased, subject: id.lowercased)
-            }
+            for id in found.undone { try await transaction.requeueCheck(of: id) }
             return try await self.store.note(
                 found.differences,
                 found.explained,

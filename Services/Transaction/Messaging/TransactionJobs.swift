@@ -1,4 +1,6 @@
+import Foundation
 import Messaging
+import Primitives
 
 /// Names of the kinds of jobs; `submit_transfer` is also written by the acceptance function.
 enum TransactionJob {
@@ -15,6 +17,13 @@ enum TransactionJob {
     static let recover: JobKind = "recover_account"
     /// Written by `ask_bills`.
     static let bills: JobKind = "book_bills"
+}
+
+extension EventTransaction {
+    /// Has the provider asked how a transfer stands that had ended.
+    func requeueCheck(of transfer: UUID) async throws {
+        try await self.requeue(TransactionJob.check, key: transfer.lowercased, subject: transfer.lowercased)
+    }
 }
 
 /// Job -> what runs it.

@@ -221,7 +221,7 @@ struct RecoveryStore: Sendable {
         guard try rows.first?.decode(String.self) == "matched", let reference = payment.reference,
             let id = TransferReference.transaction(in: reference)
         else { return }
-        try await transaction.requeue(TransactionJob.check, key: id.lowercased, subject: id.lowercased)
+        try await transaction.requeueCheck(of: id)
     }
 
     /// Writes down what a look at an account left.
