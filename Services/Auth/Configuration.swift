@@ -75,7 +75,7 @@ struct AuthConfiguration: Sendable {
         var fingerprints: [BlindIndex] = []
         for key in signingKeys { fingerprints.append(try Self.fingerprints(key)) }
         self.fingerprints = fingerprints
-        self.index = try Self.index(reader)
+        self.index = try reader.blindIndex(Self.indexKeySetting)
         self.webhookSecrets = try Self.webhookSecrets(reader)
         let days = try reader.integer(Self.retentionSetting)
         self.profileRetention = .seconds(24 * 60 * 60 * days)
@@ -116,14 +116,6 @@ struct AuthConfiguration: Sendable {
             keys.append(key)
         }
         return keys
-    }
-
-    private static func index(_ reader: SettingsReader) throws(ConfigurationProblem) -> BlindIndex {
-        let text = try reader.text(Self.indexKeySetting)
-        guard let bytes = Data(base64Encoded: text), let index = try? BlindIndex(key: bytes) else {
-            throw SettingsReader.problem(Self.indexKeySetting, "must be base64 of 32 bytes")
-        }
-        return index
     }
 
     private static func pepper(_ reader: SettingsReader) throws(ConfigurationProblem) -> DataKey? {

@@ -1,5 +1,4 @@
 import AnchorClient
-import Foundation
 import Sealing
 import ServiceKit
 
@@ -39,11 +38,7 @@ struct CustomerConfiguration: Sendable {
         self.anchorURL = try reader.text(Self.anchorURLSetting)
         self.anchorKey = try reader.secrets(.anchorKey).current
         self.linkBase = try reader.text(.publicLink)
-        let text = try reader.text(Self.indexKeySetting)
-        guard let bytes = Data(base64Encoded: text), let index = try? BlindIndex(key: bytes) else {
-            throw SettingsReader.problem(Self.indexKeySetting, "must be base64 of 32 bytes")
-        }
-        self.index = index
+        self.index = try reader.blindIndex(Self.indexKeySetting)
         guard let nameLengths = NameLengths(try reader.list(Self.nameLengthsSetting)) else {
             throw SettingsReader.problem(Self.nameLengthsSetting, "holds lengths from 10 to 200, or code:length")
         }
