@@ -27,14 +27,15 @@ struct CompareNames: Sendable {
             guard try await self.users.lock(id, in: transaction)?.authSequence == user.authSequence else {
                 return .again(reason: "details_changed", after: .zero)
             }
-            for beneficiary in try await self.beneficiaries.all(id, in: transaction) {
+            for var beneficiary in try await self.beneficiaries.all(id, in: transaction) {
                 guard let name = beneficiary.accountName else { continue }
                 let holder = try key.text(in: name, field: Beneficiary.nameField, of: id)
                 let lengths = self.nameLengths[beneficiary.bankCode]
                 switch beneficiary.status {
                 case .review, .pending:
                     // People look, or have looked, at a name that is no longer the user's: all begins anew.
-                    try await self.askAgain(beneficiary, in: transaction)
+                    beneficiary.isNameAccepted = false
+                    try await self.beneficiaries.askAgain(beneficiary, in: transaction)
                 // Whom people accepted they accepted under another name: who adds the account again is looked at again.
                 case .verified where HolderName(holder, cutAt: lengths).match(details) < .same:
                     try await remove(beneficiary.id, user: id, in: transaction)
@@ -44,17 +45,5 @@ struct CompareNames: Sendable {
             try await job.finish(in: transaction)
             return .done
         }
-    }
-
-    private func askAgain(_ beneficiary: Beneficiary, in transaction: EventTransaction) async throws {
-        var pending = beneficiary
-        pending.status = .pending
-        pending.isNameAccepted = false
-        try await self.beneficiaries.saveAnswer(pending, in: transaction)
-        try await transaction.requeue(
-            CustomerJob.verifyBeneficiary,
-            key: beneficiary.id.lowercased,
-            subject: beneficiary.user.description
-        )
     }
 }

@@ -35,19 +35,12 @@ struct DecideBeneficiary: Sendable {
         guard found.status == .review else { throw CustomerError.beneficiaryNotInReview }
         switch decision {
         case .accept:
-            found.status = .pending
             found.isNameAccepted = true
+            try await self.beneficiaries.askAgain(found, in: transaction)
         case .reject:
             found.status = .rejected
             found.rejectReason = .nameMismatch
-        }
-        try await self.beneficiaries.saveAnswer(found, in: transaction)
-        if decision == .accept {
-            try await transaction.requeue(
-                CustomerJob.verifyBeneficiary,
-                key: id.lowercased,
-                subject: user.description
-            )
+            try await self.beneficiaries.saveAnswer(found, in: transaction)
         }
         try await transaction.record(
             "beneficiary.name_decided",

@@ -13,6 +13,18 @@ extension BeneficiaryStore {
         return try await database.client.query(sql).map(Self.beneficiary)
     }
 
+    /// Makes one pending, so that the bank is asked for its holder once more.
+    func askAgain(_ beneficiary: Beneficiary, in transaction: EventTransaction) async throws {
+        var pending = beneficiary
+        pending.status = .pending
+        try await self.saveAnswer(pending, in: transaction)
+        try await transaction.requeue(
+            CustomerJob.verifyBeneficiary,
+            key: beneficiary.id.lowercased,
+            subject: beneficiary.user.description
+        )
+    }
+
     /// Whose it is; nil when there is none, or no longer.
     func owner(of id: UUID, in transaction: EventTransaction) async throws -> UserID? {
         try await transaction.query(
