@@ -76,6 +76,12 @@ struct Broker: Sendable {
         return objects
     }
 
+    /// What all of its users are called.
+    func userNames() async throws(Failure) -> Set<String> {
+        let users = (try? JSONNode(json: Data(try await self.send(.get, "users"))))?.elements ?? []
+        return Set(users.compactMap { $0["name"]?.text })
+    }
+
     private func list(_ kind: String) async throws(Failure) -> [JSONNode] {
         let answer = try await self.send(.get, "\(kind)/\(self.host)")
         guard let list = (try? JSONNode(json: Data(answer)))?.elements else {
@@ -115,12 +121,17 @@ struct Broker: Sendable {
         }
     }
 
-    /// Makes a user with these rights in the virtual host, or gives one that is there these rights and this password.
-    func make(_ user: BrokerUser, called name: String, password: String) async throws(Failure) {
+    /// Makes a user with these rights in the virtual host, or gives one of those `known` these rights and this password.
+    func make(
+        _ user: BrokerUser,
+        called name: String,
+        password: String,
+        known: Set<String>
+    ) async throws(Failure) {
         let (own, rights) = (Self.escaped(name), user.rights)
         let login: JSONNode = ["password": .text(password), "tags": .text(user.tags)]
         // The rights come first where there is a user already: nobody has none of them in between.
-        if try await !self.has(user: own) { _ = try await self.send(.put, "users/\(own)", login) }
+        if !known.contains(name) { _ = try await self.send(.put, "users/\(own)", login) }
         let names: JSONNode = [
             "configure": .text(rights.configure), "write": .text(rights.write), "read": .text(rights.read),
         ]
@@ -130,11 +141,6 @@ struct Broker: Sendable {
         ]
         _ = try await self.send(.put, "topic-permissions/\(self.host)/\(own)", keys)
         _ = try await self.send(.put, "users/\(own)", login)
-    }
-
-    private func has(user: String) async throws(Failure) -> Bool {
-        let users = (try? JSONNode(json: Data(try await self.send(.get, "users"))))?.elements ?? []
-        return users.contains { Self.escaped($0["name"]?.text ?? "") == user }
     }
 
     /// The broker has a name of its own for each binding.

@@ -31,8 +31,9 @@ struct TopologyUsers: AsyncParsableCommand {
             guard !self.look else { return .success }
             let passwords = try Self.passwords()
             try await Broker.with { broker throws(Failure) in
+                let known = try await broker.userNames()
                 for (user, password) in passwords {
-                    try await broker.make(user, called: self.prefix + user.name, password: password)
+                    try await broker.make(user, called: self.prefix + user.name, password: password, known: known)
                     output.item(self.node(of: user), text: "\(self.prefix)\(user.name) is there")
                 }
             }
@@ -82,12 +83,13 @@ extension SuiteDriver {
             guard let parts = URLComponents(string: address), let name = parts.user else { continue }
             passwords[name] = parts.password
         }
-        let known = passwords
+        let found = passwords
         try await Broker.with(administrator) { broker throws(Failure) in
+            let known = try await broker.userNames()
             for user in BrokerUser.all {
                 let name = SuiteDriver.brokerUsers + user.name
-                guard let password = known[name] else { continue }
-                try await broker.make(user, called: name, password: password)
+                guard let password = found[name] else { continue }
+                try await broker.make(user, called: name, password: password, known: known)
             }
         }
     }
