@@ -53,10 +53,8 @@ public struct Paging: Sendable {
     ///
     /// - Throws: 400 for a cursor of a list that is ordered otherwise.
     public func position() throws(APIError) -> Int64 {
-        guard let place else { return .max }
-        guard place.count == 8, let position = Int64(exactly: place.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }) else {
-            throw Self.badCursor
-        }
+        guard let position = try self.numbers(1)?.first else { return .max }
+        guard position >= 0 else { throw Self.badCursor }
         return position
     }
 
