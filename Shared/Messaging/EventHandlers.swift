@@ -76,9 +76,7 @@ public struct EventHandlers: Sendable {
 
     /// Why an event is not given to the handler of its kind; nil when it is, and when there is none.
     func problem(with event: IncomingEvent) -> EventProblem? {
-        guard let entry = self.entries[event.attributes.type] else { return nil }
-        guard event.isOfItsPublisher else { return .wrongSource }
-        return event.attributes.majorVersion == entry.majorVersion ? nil : .unknownVersion
+        self.entries[event.attributes.type].flatMap { event.problem(expecting: $0.majorVersion) }
     }
 
     /// The kinds that have a handler.

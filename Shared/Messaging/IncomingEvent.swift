@@ -40,6 +40,12 @@ struct IncomingEvent: Sendable {
         EventCatalogue.isPublisher(self.attributes.source, of: self.attributes.type)
     }
 
+    /// Why it is not given to who expects this major version of its kind; nil when it is.
+    func problem(expecting majorVersion: Int) -> EventProblem? {
+        guard self.isOfItsPublisher else { return .wrongSource }
+        return self.attributes.majorVersion == majorVersion ? nil : .unknownVersion
+    }
+
     /// Text in Postgres has no NUL, and an index entry has a limit.
     private static func isStorable(_ text: String) -> Bool {
         text.utf8.count <= 512 && !text.utf8.contains(0)

@@ -49,8 +49,7 @@ extension Projections {
         try await transaction.stage("SELECT set_config('transfa.generations', \(String(building)), true)")
         for event in new {
             guard let entry = projection.entries[event.attributes.type] else { continue }
-            guard event.isOfItsPublisher else { throw EventProblem.wrongSource }
-            guard event.attributes.majorVersion == entry.majorVersion else { throw EventProblem.unknownVersion }
+            if let problem = event.problem(expecting: entry.majorVersion) { throw problem }
             try await entry.apply(event.attributes, event.body, transaction.caused(by: event.cause))
         }
         try await transaction.stage(
