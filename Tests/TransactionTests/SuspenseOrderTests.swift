@@ -104,7 +104,9 @@ struct SuspenseOrderTests {
         }
     }
 
-    @Test("a return is not sent when the provider has taken the payment back and nobody has heard it; nor when it does not say")
+    @Test(
+        "a return is not sent when the provider has taken the payment back and nobody has heard it; nor when it does not say"
+    )
     func takenBack() async throws {
         try await withTransaction { world in
             let payment = try await world.suspends(1000, "frozen")

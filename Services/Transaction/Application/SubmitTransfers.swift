@@ -86,7 +86,8 @@ struct SubmitTransfers: Sendable {
         try await self.noteAbsent(applied)
         let absent = applied.filter { $0.verdict == nil && $0.step.verdict == .query }.map(\.step.transaction)
         let resent = absent.isEmpty ? [:] : try await self.handleAbsence(absent, runs)
-        let standing = applied.filter { $0.step.verdict == .ask && $0.verdict?.outcome == .completed }.map(\.step.transaction)
+        let standing = applied.filter { $0.step.verdict == .ask && $0.verdict?.outcome == .completed }
+            .map(\.step.transaction)
         let sent = standing.isEmpty ? [:] : try await self.sendReleases(standing, runs)
         return answers.map { answer in
             let id = answer.step.transaction

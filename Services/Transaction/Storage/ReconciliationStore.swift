@@ -97,8 +97,8 @@ struct ReconciliationStore: Sendable {
             """
             SELECT DISTINCT reference, provider_id,
                 -- What operators have returned stays done there, and goes back by an order of its own.
-                CASE WHEN state = 'reversed' AND route_reason = 'returned' THEN 'completed' ELSE state END, amount, coalesce(source_account = \(account.name), false),
-                created_at
+                CASE WHEN state = 'reversed' AND route_reason = 'returned' THEN 'completed' ELSE state END, amount,
+                coalesce(source_account = \(account.name), false), created_at
             FROM (
                 SELECT * FROM transfers WHERE sender_id = \(account.user) AND id >= \(since.firstID)
                 UNION ALL

@@ -85,18 +85,19 @@ struct SubmissionStore: Sendable {
 
     private func steps(_ statement: SQL, in transaction: EventTransaction) async throws -> [SubmissionStep] {
         try await transaction.query(statement).map { row in
-            let (id, verdict, kind, reference, attempt, source, destination, amount, notBefore, payment) = try row.decode(
-                UUID.self,
-                String.self,
-                String?.self,
-                String?.self,
-                Int32?.self,
-                String?.self,
-                String?.self,
-                Int64?.self,
-                Date?.self,
-                UUID?.self
-            )
+            let (id, verdict, kind, reference, attempt, source, destination, amount, notBefore, payment) =
+                try row.decode(
+                    UUID.self,
+                    String.self,
+                    String?.self,
+                    String?.self,
+                    Int32?.self,
+                    String?.self,
+                    String?.self,
+                    Int64?.self,
+                    Date?.self,
+                    UUID?.self
+                )
             guard let verdict = SubmissionStep.Verdict(rawValue: verdict) else { throw LedgerContradiction() }
             return SubmissionStep(
                 transaction: id,

@@ -100,7 +100,9 @@ extension RandomMoney {
     }
 
     /// What an order has moved out of suspense and the provider takes back all the same has left twice there: a break for
-    /// people. What is only to be moved it may take back, and nobody has to hear it.
+    /// people.
+    ///
+    /// What is only to be moved it may take back, and nobody has to hear it.
     func isNotGivenBack(_ reference: String) async throws -> Bool {
         let rows = try await self.world.work.client.query(
             """
