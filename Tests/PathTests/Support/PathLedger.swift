@@ -133,8 +133,16 @@ struct PathLedger: ServiceWorld {
     /// An order reaches the provider.
     func sends(_ transfer: UUID) async throws {
         try await self.hearsAll()
-        let steps = try await self.work.transaction(cause: Cause()) { transaction in
-            try await SubmissionStore().begin([transfer], in: transaction)
+        let store = SubmissionStore()
+        var steps = try await self.work.transaction(cause: Cause()) { transaction in
+            try await store.begin([transfer], in: transaction)
+        }
+        // It moves money out of suspense, and the provider says that the payment stands.
+        if let payment = steps.first?.payment {
+            steps = try await self.work.transaction(cause: Cause()) { transaction in
+                try await store.keep([(payment, "completed")], in: transaction)
+                return try await store.begin([transfer], in: transaction)
+            }
         }
         guard let step = steps.first, step.verdict == .send else { throw TestFailure("not sent: \(steps)") }
         self.provider.withLock { $0.ordered[transfer] = step }
