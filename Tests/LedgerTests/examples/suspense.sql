@@ -30,8 +30,12 @@ SELECT result, amount FROM decide_release(pg_temp.id_of('return'), 'edsger', tru
 SELECT * FROM pg_temp.booked();
 
 -- What one person has paid another is given back by an order to the provider: it is the payer's when that has arrived.
+-- The provider is asked first whether the payment stands.
 SELECT p.result FROM propose_release(pg_temp.id_of('back'), pg_temp.id_of('rent'), 'return', 'a mistake', 'grace') p;
 SELECT result, amount FROM decide_release(pg_temp.id_of('back'), 'edsger', true);
+SELECT * FROM pg_temp.submit('back');
+INSERT INTO provider_answers (transfer_id, answer, first_seen_at, last_seen_at)
+VALUES (pg_temp.id_of('rent'), 'completed', transfa_now(), transfa_now());
 SELECT * FROM pg_temp.submit('back');
 SELECT pg_temp.settle('back', 'completed');
 SELECT * FROM pg_temp.booked();
