@@ -7,7 +7,7 @@ extension ServiceDefinition {
     /// The analytics service.
     public static let analytics = ServiceDefinition(
         name: "analytics",
-        needs: [.database, .broker, .redis, .clerk, .dataKeys],
+        needs: [.database, .broker, .redis, .clerk, .dataKeys, .exports],
         schema: { try AnalyticsSchema.sets() },
         build: { try AnalyticsParts(host: $0).wired() }
     )
@@ -31,7 +31,7 @@ struct AnalyticsParts {
                 projections: [money]
             )
         }
-        return ServiceParts(router: self.router(messaging.requests), messaging: messaging)
+        return ServiceParts(router: self.router(messaging.requests), messaging: messaging, exports: .analytics)
     }
 
     private func router(_ requests: EventDatabase) -> Router<AppRequestContext> {

@@ -10,7 +10,7 @@ extension ServiceDefinition {
     /// The auth service.
     public static let auth = ServiceDefinition(
         name: "auth",
-        needs: [.database, .broker, .redis, .clerk],
+        needs: [.database, .broker, .redis, .clerk, .exports],
         keys: AuthConfiguration.keys,
         schema: { try AuthSchema.sets() },
         build: { try AuthParts(host: $0).wired() }
@@ -71,6 +71,8 @@ struct AuthParts {
             router: router,
             messaging: messaging,
             guardedRoutes: keys,
+            exports: .auth,
+            exportKeys: VaultKeys(vault: self.vault, database: messaging.work),
             internalRoutes: { operations.add(to: $0) }
         )
     }

@@ -8,7 +8,7 @@ extension ServiceDefinition {
     /// The customer service.
     public static let customer = ServiceDefinition(
         name: "customer",
-        needs: [.database, .broker, .redis, .clerk, .dataKeys],
+        needs: [.database, .broker, .redis, .clerk, .dataKeys, .exports],
         keys: CustomerConfiguration.keys,
         schema: { try CustomerSchema.sets() },
         build: { try CustomerParts(host: $0).wired() }
@@ -26,11 +26,12 @@ struct CustomerParts {
     let transfers = TransferStore()
     let images = ImageStore()
     let documents = DocumentStore()
+    let exports = ExportStore()
     let desk: ImageDesk
 
     init(host: ServiceHost) throws {
         self.host = host
-        self.configuration = try CustomerConfiguration(host.settings.reader)
+        self.configuration = try CustomerConfiguration(host.settings.reader, auth: host.settings.dataKeys.url)
         self.desk = try host.imageDesk()
     }
 
@@ -42,10 +43,11 @@ struct CustomerParts {
                     images: self.images,
                     transfers: self.transfers,
                     documents: self.documents,
+                    exports: self.exports,
                     forget: self.host.dataKeys.forget
                 ),
                 jobs: self.jobs(work),
-                schedules: CustomerSchedules.make(enquiries: self.enquiries)
+                schedules: CustomerSchedules.make(enquiries: self.enquiries, exports: self.exports)
             )
         }
         let internalRoutes = InternalController(
@@ -54,7 +56,20 @@ struct CustomerParts {
             beneficiaries: self.beneficiaries,
             restrictUser: RestrictUser(users: self.users)
         )
-        return ServiceParts(router: self.router(messaging.requests, messaging.work), messaging: messaging) {
+        return ServiceParts(
+            router: self.router(messaging.requests, messaging.work),
+            messaging: messaging,
+            services: [
+                ExportMetrics(
+                    store: self.exports,
+                    client: self.host.workers,
+                    clock: self.host.clock,
+                    registry: self.host.metrics,
+                    logger: self.host.logger
+                )
+            ],
+            exports: .customer
+        ) {
             internalRoutes.add(to: $0)
             TierController(database: messaging.work, tiers: TierStore(), changeTier: ChangeTier(tiers: TierStore()))
                 .add(to: $0)
@@ -127,7 +142,22 @@ struct CustomerParts {
                 provider: provider,
                 calls: calls,
                 clock: self.host.clock
-            )
+            ),
+            collectExport: self.collectExport(work)
+        )
+    }
+
+    private func collectExport(_ work: EventDatabase) -> CollectExport {
+        CollectExport(
+            database: work,
+            exports: self.exports,
+            sources: ExportClient(
+                addresses: self.configuration.addresses,
+                token: self.host.settings.exportTokens.current,
+                http: self.host.http
+            ),
+            keys: self.host.dataKeys,
+            clock: self.host.clock
         )
     }
 
@@ -189,6 +219,13 @@ struct CustomerParts {
             desk: self.desk,
             documents: self.documents,
             handIn: HandInDocument(users: self.users, documents: self.documents)
+        ).add(to: group)
+        ExportController(
+            database: requests,
+            keys: self.host.dataKeys,
+            exports: self.exports,
+            askForExport: AskForExport(users: self.users, exports: self.exports),
+            clock: self.host.clock
         ).add(to: group)
         let images = ImageController(
             once: once,

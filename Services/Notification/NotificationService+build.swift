@@ -10,7 +10,7 @@ extension ServiceDefinition {
     /// The notification service.
     public static let notification = ServiceDefinition(
         name: "notification",
-        needs: [.database, .broker, .redis, .clerk, .dataKeys],
+        needs: [.database, .broker, .redis, .clerk, .dataKeys, .exports],
         keys: NotificationConfiguration.keys,
         schema: { try NotificationSchema.sets() },
         build: { host in
@@ -71,7 +71,8 @@ struct NotificationParts {
         return ServiceParts(
             router: router,
             messaging: messaging,
-            services: [hub, lane] + (self.apple.map { [PushConnection(http: $0)] } ?? [])
+            services: [hub, lane] + (self.apple.map { [PushConnection(http: $0)] } ?? []),
+            exports: .notification
         )
     }
 

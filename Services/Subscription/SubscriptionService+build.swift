@@ -7,7 +7,7 @@ extension ServiceDefinition {
     /// The subscription service.
     public static let subscription = ServiceDefinition(
         name: "subscription",
-        needs: [.database, .broker, .redis, .clerk, .auth],
+        needs: [.database, .broker, .redis, .clerk, .auth, .exports],
         keys: SubscriptionConfiguration.keys,
         schema: { try SubscriptionSchema.sets() },
         build: { try SubscriptionParts(host: $0).wired() }
@@ -39,7 +39,11 @@ struct SubscriptionParts {
             adjustUsage: AdjustUsage(usage: self.usage),
             givePlan: GivePlan(subscriptions: self.subscriptions)
         )
-        return ServiceParts(router: self.router(messaging.requests), messaging: messaging) {
+        return ServiceParts(
+            router: self.router(messaging.requests),
+            messaging: messaging,
+            exports: .subscription
+        ) {
             internalRoutes.add(to: $0)
         }
     }

@@ -10,7 +10,7 @@ extension ServiceDefinition {
     /// The transaction service.
     public static let transaction = ServiceDefinition(
         name: "transaction",
-        needs: [.database, .broker, .redis, .clerk, .auth, .dataKeys, .ownCounts],
+        needs: [.database, .broker, .redis, .clerk, .auth, .dataKeys, .ownCounts, .exports],
         keys: TransactionConfiguration.keys,
         schema: { try TransactionSchema.sets() },
         build: { try TransactionParts(host: $0).wired() }
@@ -60,7 +60,8 @@ struct TransactionParts {
                 RecoveryMetrics(store: self.recoveries, registry: self.host.metrics, logger: self.host.logger),
                 BillMetrics(store: self.bills, registry: self.host.metrics, logger: self.host.logger),
                 DisputeMetrics(store: self.disputes, registry: self.host.metrics, logger: self.host.logger),
-            ]
+            ],
+            exports: .transaction
         ) {
             InvariantsController(store: InvariantStore(client: self.host.workers)).add(to: $0)
             OpenTransferController(store: OpenTransferStore(client: self.host.workers)).add(to: $0)

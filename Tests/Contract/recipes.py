@@ -37,6 +37,8 @@ ACTORS = {
     "removeBeneficiary": "banker",
     "chooseDefaultBeneficiary": "banker",
     "getSettings": "limited",
+    "getExport": "exporter",
+    "getExportFile": "exporter",
     "changeSettings": "limited",
     "getLimits": "limited",
     "setLimits": "limited",
@@ -98,6 +100,8 @@ class Recipes:
             return None
         if operation.path.startswith("/internal/keys/"):
             return self.suite.data_keys_token
+        if name == "getHeldData":
+            return self.suite.exports_token
         if operation.path.startswith(("/internal", "/metrics")):
             return self.suite.internal_token
         person = self.asker(case) or self.actor(name)

@@ -60,6 +60,7 @@ class Suite:
         self.tool, self.addresses = self.description["tool"], parts["auth"]
         self.webhook_token = parts["notification"]["ANCHOR_WEBHOOK_TOKEN"]
         self.data_keys_token = parts["auth"]["DATA_KEYS_TOKEN"]
+        self.exports_token = parts["auth"]["EXPORTS_TOKEN"]
         self.clerk_secret = parts["auth"]["CLERK_WEBHOOK_SECRET"]
         self.postgres = self.description["servers"]["postgres"]
         self.session = requests.Session()

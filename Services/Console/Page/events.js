@@ -24,8 +24,8 @@ const types = [
   "subscription.payment_failed", "subscription.renewed", "subscription_charge.paid", "subscription_charge.refused",
   "transaction.completed", "transaction.created", "transaction.failed", "transaction.reversed", "transfer.rerouted.internal",
   "usage.adjusted", "user.block_changed", "user.closed", "user.created", "user.details_provided", "user.erased",
-  "user.erasure_cleared", "user.erasure_due", "user.restricted", "user.settings_changed", "user.tier_changed",
-  "wallet.credited",
+  "user.erasure_cleared", "user.erasure_due", "user.export_ready", "user.restricted", "user.settings_changed",
+  "user.tier_changed", "wallet.credited",
 ];
 
 const columns = [

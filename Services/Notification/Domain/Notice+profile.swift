@@ -54,6 +54,11 @@ extension Notice {
         Notice(data.userID, .tierChanged, NoticeText.tierChanged(isHigher: data.tier > data.before))
     }
 
+    /// Somebody, hopefully the user, asked for all that is held about the user.
+    static func exportReady(_ data: UserExportReady) -> Notice {
+        Notice(data.userID, .exportReady, NoticeText.exportReady, about: data.exportID)
+    }
+
     /// The provider did not take the details, so there is no identity check before others come.
     static func detailsRefused(_ data: CustomerDetailsRefused) -> Notice {
         Notice(data.userID, .notVerified, NoticeText.detailsRefused(data.reason))

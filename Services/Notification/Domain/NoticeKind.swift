@@ -45,6 +45,7 @@ enum NoticeKind: String, CaseIterable, Sendable {
     case beneficiaryRemoved = "beneficiary.removed"
     case restricted = "user.restricted"
     case tierChanged = "user.tier_changed"
+    case exportReady = "user.export_ready"
 
     /// What it is about.
     var category: NoticeCategory {
@@ -58,7 +59,7 @@ enum NoticeKind: String, CaseIterable, Sendable {
         case .planCancelled, .planLapsed: .subscription
         case .walletReady, .verified, .notVerified, .tierChanged: .account
         case .deviceAdded, .deviceRemoved, .pinReset, .pinChanged: .security
-        case .beneficiaryAdded, .beneficiaryRemoved, .restricted: .security
+        case .beneficiaryAdded, .beneficiaryRemoved, .restricted, .exportReady: .security
         }
     }
 
@@ -106,6 +107,7 @@ enum NoticeKind: String, CaseIterable, Sendable {
         case .beneficiaryRemoved: ("Bank Account Removed", "A bank account was removed from your profile.")
         case .restricted: ("Account Notice", "What you can do with your account has changed.")
         case .tierChanged: ("Your Limits", "Your limits have changed.")
+        case .exportReady: ("Your Data", "A copy of your data is ready.")
         }
     }
 }

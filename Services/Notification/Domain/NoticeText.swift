@@ -158,6 +158,9 @@ enum NoticeText {
 
     static let pinReset = "Your PIN was reset. If this was not you, sign out everywhere and contact support now."
 
+    static let exportReady =
+        "A copy of your data is ready, for a day. If you did not ask for it, sign out everywhere and contact support now."
+
     static let pinChanged =
         "Your PIN was changed. If this was not you, reset it now and remove devices of others."
 

@@ -36,6 +36,7 @@ enum NotificationHandlers {
         writer.on(BeneficiaryRemoved.self, in: &handlers) { [.beneficiaryRemoved($0)] }
         writer.on(UserRestricted.self, in: &handlers) { [.restricted($0)] }
         writer.on(UserTierChanged.self, in: &handlers) { [.tierChanged($0)] }
+        writer.on(UserExportReady.self, in: &handlers) { [.exportReady($0)] }
         writer.on(TransactionCompleted.self, in: &handlers) { Notice.completed($0) }
         writer.on(TransactionFailed.self, in: &handlers) { data in Notice.failed(data).map { [$0] } ?? [] }
         writer.on(TransactionReversed.self, in: &handlers) { Notice.reversed($0) }

@@ -80,6 +80,7 @@ extension SuiteGround {
             "RABBITMQ_URL": self.address(self.servers.rabbitmq, as: service.rawValue),
             "RABBITMQ_TOPOLOGY_URL": self.address(self.servers.rabbitmq, as: "topology"),
             "REDIS_URL": self.servers.redis, "METRICS_TOKEN": self.secrets[.metricsToken],
+            "EXPORTS_TOKEN": self.secrets[.exportsToken],
             "CLERK_JWKS_URL": "\(sandbox)/.well-known/jwks.json", "CLERK_AUTHORIZED_PARTIES": Self.authorizedParty,
             "ANCHOR_BASE_URL": sandbox,
         ]

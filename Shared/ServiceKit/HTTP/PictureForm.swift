@@ -30,7 +30,7 @@ public enum PictureForm: String, Sendable, CaseIterable {
 }
 
 /// One media range of an `Accept` header.
-private struct AcceptRange {
+struct AcceptRange {
     let type: Substring
     let quality: Double
 
@@ -45,7 +45,7 @@ private struct AcceptRange {
 
     /// The most specific range that fits decides.
     static func quality(of type: String, in ranges: [AcceptRange]) -> Double {
-        for candidate in [type[...], "image/*", "*/*"] {
+        for candidate in [type[...], "\(type.prefix { $0 != "/" })/*", "*/*"] {
             if let found = ranges.first(where: { $0.type == candidate }) { return found.quality }
         }
         return 0

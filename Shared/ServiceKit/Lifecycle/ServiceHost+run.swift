@@ -28,8 +28,15 @@ public struct ServiceParts: Sendable {
     let services: [any Service]
     let internalRoutes: InternalRoutes
     let guardedRoutes: GuardedRoutes?
+    let exports: OwnExports?
     /// The paths of pages.
     let pages: [String]
+
+    /// What the service holds about people, and what opens it.
+    struct OwnExports: Sendable {
+        let exports: Exports
+        let keys: (any DataKeys)?
+    }
 
     /// A router is not Sendable; what is built from it is.
     struct RouterParts: Sendable {
@@ -45,6 +52,8 @@ public struct ServiceParts: Sendable {
     ///   - pages: The public paths that are, with what is below them, for the browsers of people and not for programs: they
     ///     change with the pages, and no document describes them.
     ///   - guardedRoutes: Routes under `/internal` that a token of their own opens.
+    ///   - exports: What the service holds about people, for those who ask for their own data.
+    ///   - exportKeys: What opens it; the host's, where nothing else is said.
     ///   - internalRoutes: Routes under `/internal`.
     public init(
         router: Router<AppRequestContext>,
@@ -52,6 +61,8 @@ public struct ServiceParts: Sendable {
         services: [any Service] = [],
         pages: [String] = [],
         guardedRoutes: GuardedRoutes? = nil,
+        exports: Exports? = nil,
+        exportKeys: (any DataKeys)? = nil,
         internalRoutes: @escaping InternalRoutes = { _ in }
     ) {
         let routes = router.buildResponder()
@@ -81,6 +92,7 @@ public struct ServiceParts: Sendable {
         self.pages = pages
         self.internalRoutes = internalRoutes
         self.guardedRoutes = guardedRoutes
+        self.exports = exports.map { OwnExports(exports: $0, keys: exportKeys) }
     }
 }
 
@@ -142,7 +154,7 @@ extension ServiceHost {
             readiness: self.readiness,
             metrics: self.metrics,
             metricsTokens: self.settings.internalServer.metricsTokens,
-            guarded: parts.guardedRoutes
+            guarded: [parts.guardedRoutes, self.exportRoutes(parts)].compactMap { $0 }
         ) { group in
             let operations = parts.messaging?.operations
             if let operations {
@@ -178,6 +190,15 @@ extension ServiceHost {
         )
         let settings = self.settings.internalServer
         return self.server(edge, host: settings.host, port: settings.port, bound: self.internalPort)
+    }
+
+    /// What the service tells whoever collects a person's own data.
+    private func exportRoutes(_ parts: ServiceParts) -> GuardedRoutes? {
+        parts.exports.map { own in
+            let keys = own.keys ?? (self.settings.has(.dataKeys) ? self.dataKeys : nil)
+            let routes = ExportRoutes(exports: own.exports, client: self.workers, keys: keys)
+            return GuardedRoutes(self.settings.exportTokens) { routes.add(to: $0) }
+        }
     }
 
     private func server(_ edge: EdgeResponder, host: String, port: Int, bound: BoundPort) -> some Service {

@@ -279,6 +279,7 @@ private let otherSamples: [EventSample] = [
     check(UserRestricted(userID: sampleID, restriction: Open(.postNoDebit), reason: "no_slot")),
     check(UserBlockChanged(userID: sampleID, otherID: sampleID, isBlocked: true)),
     check(UserTierChanged(userID: sampleID, tier: 2, before: 1, reason: "documents_checked")),
+    check(UserExportReady(userID: sampleID, exportID: sampleID, expiresAt: "2026-11-22T01:07:05.123Z")),
     check(
         MoneyDropOpened(
             moneyDropID: sampleID,

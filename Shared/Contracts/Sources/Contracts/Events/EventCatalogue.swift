@@ -102,6 +102,7 @@ public enum EventCatalogue {
         EventDefinition(UserRestricted.self, from: .customer, about: .user, to: .auth, .transaction, .notification),
         EventDefinition(UserBlockChanged.self, from: .customer, about: .user, to: .transaction),
         EventDefinition(UserTierChanged.self, from: .customer, about: .user, to: .transaction, .notification),
+        EventDefinition(UserExportReady.self, from: .customer, about: .user, to: .notification),
         EventDefinition(BeneficiaryAdded.self, from: .customer, about: .user, to: .transaction, .notification),
         EventDefinition(BeneficiaryRemoved.self, from: .customer, about: .user, to: .transaction, .notification),
         EventDefinition(BeneficiaryDefaulted.self, from: .customer, about: .user, to: .transaction),
