@@ -156,7 +156,11 @@ struct CustomerParts {
             hashingWith: [self.configuration.index]
         )
         let router = self.host.router()
-        let group = router.group().add(middleware: self.host.authentication())
+        let users = self.users
+        let gate = ProfileGate(ProfileGate.Routes(asking: ["GET /users", "GET /users/{username}"])) {
+            try await users.state(of: $0, on: requests)
+        }
+        let group = router.group().add(middleware: self.host.authentication()).add(middleware: gate)
         BeneficiaryController(
             once: once,
             keys: self.host.dataKeys,
