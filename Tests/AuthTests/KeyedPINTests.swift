@@ -137,7 +137,7 @@ struct KeyedPINTests {
                 try await AuthWorld.eraseUser(api.world.ada, in: transaction)
             }
             let again = try await api.send(.post, "/approvals", order, key: "k1")
-            #expect(again.status == 403 && again.code == "profile_closed")
+            #expect(again.status == 410 && again.code == "erased")
             let tries = try await api.world.count("pin_tries")
             #expect(tries == 0)
         }
