@@ -2,6 +2,7 @@ import AnchorClient
 import Contracts
 import Foundation
 import Primitives
+import ServiceKit
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import Foundation
 import Messaging
 import Postgres
 import Primitives
+import ServiceKit
 import ServiceTestSupport
 import Testing
 

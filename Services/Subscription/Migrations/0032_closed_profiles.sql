@@ -1,5 +1,5 @@
--- Whose profile is closed: such a person buys no plan. A row stays, for nothing opens a profile again, and what is heard
--- before the sign-up counts too.
+-- Whose profile is closed: such a person buys no plan. A row stays, for nothing opens a profile
+-- again, and what is heard before the sign-up counts too.
 SET LOCAL lock_timeout = '3s';
 
 CREATE TABLE closed_profiles (
