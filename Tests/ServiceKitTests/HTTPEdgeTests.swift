@@ -131,7 +131,7 @@ struct HTTPEdgeTests {
                 let made = try #require(answer.header("X-Request-Id"))
                 #expect(UUID(uuidString: made) != nil && made != id)
                 #expect(!answer.body.contains("4bf92f3577b34da6a3ce929d0e0e4736"))
-                #expect(try #require(TraceContext.parse(answer.header("traceparent") ?? "")).isSampled)
+                #expect(TraceContext.parse(answer.header("traceparent") ?? "")?.isSampled == true)
             }
         }
     }
