@@ -127,7 +127,8 @@ struct RateLimitEdgeTests {
         let variables = ["RATE_LIMIT_WEBHOOKS": "3/3600"]
         try await withRunningHost(variables: variables, routes: routes) { running in
             for expected in [204, 204, 204, 429] {
-                #expect(try await running.post("/webhooks/test", "{}").status == expected)
+                let answer = try await running.post("/webhooks/test", "{}")
+                #expect(answer.status == expected)
             }
             #expect(try await running.get("/open").status == 204)
             #expect(try await running.get("/things").status == 401)
