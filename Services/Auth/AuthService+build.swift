@@ -58,7 +58,7 @@ struct AuthParts {
         }
         let router = self.host.router()
         self.clerkController(messaging.work).add(to: router)
-        self.addUsers(to: router.group().add(middleware: self.host.authentication()), messaging.requests)
+        self.addUsers(to: self.group(router, messaging.requests), messaging.requests)
         let operations = InternalController(
             database: messaging.work,
             vault: self.vault,
@@ -75,6 +75,18 @@ struct AuthParts {
             exportKeys: VaultKeys(vault: self.vault, database: messaging.work),
             internalRoutes: { operations.add(to: $0) }
         )
+    }
+
+    /// The routes that need a session.
+    private func group(
+        _ router: Router<AppRequestContext>,
+        _ requests: EventDatabase
+    ) -> RouterGroup<AppRequestContext> {
+        let users = self.users
+        let gate = ProfileGate(ProfileGate.Routes(asking: ["GET /onboarding/status"])) {
+            try await users.state(of: $0, on: requests)
+        }
+        return router.group().add(middleware: self.host.authentication()).add(middleware: gate)
     }
 
     private var closeProfile: CloseProfile {

@@ -186,7 +186,13 @@ struct CustomerParts {
             hashingWith: [self.configuration.index]
         )
         let router = self.host.router()
-        let group = router.group().add(middleware: self.host.authentication())
+        let users = self.users
+        let routes = ProfileGate.Routes(
+            asking: ["GET /users", "GET /users/{username}"],
+            free: ["POST /users/me/export"]
+        )
+        let gate = ProfileGate(routes) { try await users.state(of: $0, on: requests) }
+        let group = router.group().add(middleware: self.host.authentication()).add(middleware: gate)
         BeneficiaryController(
             once: once,
             keys: self.host.dataKeys,

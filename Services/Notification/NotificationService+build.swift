@@ -67,13 +67,25 @@ struct NotificationParts {
             memory: self.host.messageMemory(),
             metrics: WebhookMetrics(self.host.metrics)
         ).add(to: router)
-        self.addRoutes(to: router.group().add(middleware: self.host.authentication()), messaging.requests, hub)
+        self.addRoutes(to: self.group(router, messaging.requests), messaging.requests, hub)
         return ServiceParts(
             router: router,
             messaging: messaging,
             services: [hub, lane] + (self.apple.map { [PushConnection(http: $0)] } ?? []),
             exports: .notification
         )
+    }
+
+    /// The routes that need a session.
+    private func group(
+        _ router: Router<AppRequestContext>,
+        _ requests: EventDatabase
+    ) -> RouterGroup<AppRequestContext> {
+        let profiles = ProfileStore()
+        // What is read is marked so, and a phone can be made silent.
+        let free: Set = ["POST /notifications/read-all", "POST /notifications/{id}/read", "DELETE /push-tokens/{id}"]
+        let gate = ProfileGate(ProfileGate.Routes(free: free)) { try await profiles.state(of: $0, on: requests) }
+        return router.group().add(middleware: self.host.authentication()).add(middleware: gate)
     }
 
     private func addRoutes(to group: RouterGroup<AppRequestContext>, _ requests: EventDatabase, _ hub: StreamHub) {

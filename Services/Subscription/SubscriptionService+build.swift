@@ -22,6 +22,7 @@ struct SubscriptionParts {
     let charges = ChargeStore()
     let approvals = ApprovalStore()
     let usage = UsageStore()
+    let profiles = ProfileStore()
 
     init(host: ServiceHost) throws {
         self.host = host
@@ -53,6 +54,7 @@ struct SubscriptionParts {
             subscriptions: self.subscriptions,
             usage: self.usage,
             approvals: self.approvals,
+            profiles: self.profiles,
             unsubscribe: Unsubscribe(subscriptions: self.subscriptions),
             settle: SettleCharge(subscriptions: self.subscriptions, charges: self.charges, terms: self.terms)
         )
@@ -74,7 +76,12 @@ struct SubscriptionParts {
         let handlers = self.host.handlers
         let approvals = self.approvals
         let router = self.host.router()
-        let group = router.group().add(middleware: self.host.authentication())
+        let profiles = self.profiles
+        // Whoever has closed may still say that nothing more is to be paid.
+        let gate = ProfileGate(ProfileGate.Routes(free: ["DELETE /subscriptions"])) {
+            try await profiles.state(of: $0, on: requests)
+        }
+        let group = router.group().add(middleware: self.host.authentication()).add(middleware: gate)
         SubscriptionController(
             database: requests,
             clock: self.host.clock,

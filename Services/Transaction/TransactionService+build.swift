@@ -173,7 +173,8 @@ struct TransactionParts {
         let orders = OrderDesk(place: place, approvals: approvals, executor: executor)
         let once = ChangeOnce(executor: executor, database: database)
         let router = self.host.router()
-        let group = router.group().add(middleware: self.host.authentication())
+        let gate = ProfileGate(Self.gatedRoutes) { try await history.state(of: $0) }
+        let group = router.group().add(middleware: self.host.authentication()).add(middleware: gate)
         PaymentController(
             orders: orders,
             quote: QuoteOrder(store: QuoteStore(client: self.host.handlers), clock: self.host.clock)
@@ -207,6 +208,14 @@ struct TransactionParts {
         LimitsController(store: LimitStore(client: self.host.handlers), approvals: approvals, once: once).add(to: group)
         return router
     }
+
+    /// Orders look at their sender themselves.
+    private static let gatedRoutes = ProfileGate.Routes(
+        deciding: [
+            "POST /transactions/p2p", "POST /transactions/self-transfer", "POST /money-drops",
+            "POST /money-drops/{id}/claim", "POST /payment-requests/{id}/pay",
+        ]
+    )
 
     private func addDocuments(_ history: HistoryStore, to group: RouterGroup<AppRequestContext>) {
         let statements = StatementStore(client: self.host.handlers)

@@ -2,6 +2,7 @@ import AnchorClient
 import Contracts
 import Foundation
 import Primitives
+import ServiceKit
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -105,6 +106,24 @@ struct ProfileNoticeTests {
             #expect(inbox.first?.body.contains("by 2026-11-24") == true)
             #expect(inbox[2].body.contains("given back") && !inbox[3].body.contains("forgiven"))
             #expect(inbox.allSatisfy { $0.category == "money" && $0.subject == transfer.lowercased })
+        }
+    }
+
+    @Test("who closed a profile is known, also before the sign-up is heard of, and nothing opens it again")
+    func closedProfiles() async throws {
+        try await withNotification { world in
+            let profiles = ProfileStore()
+            #expect(try await profiles.state(of: world.ada, on: world.requests) == .open)
+            for (sequence, word) in [(1, Restriction.frozen), (2, .closed), (3, .none)] {
+                let event = UserRestricted(userID: world.ada.uuid, restriction: Open(word), reason: "a_test")
+                try await world.hear(event, sequence: Int64(sequence))
+                let isClosed = try await profiles.state(of: world.ada, on: world.requests) == .closed
+                #expect(isClosed == (sequence > 1))
+            }
+            let bola = UserID(clerkSubject: "user_bola")
+            #expect(try await profiles.state(of: bola, on: world.requests) == .open)
+            try await world.hear(UserErased(userID: bola.uuid), about: bola.uuid, sequence: 1)
+            #expect(try await profiles.state(of: bola, on: world.requests) == .closed)
         }
     }
 }

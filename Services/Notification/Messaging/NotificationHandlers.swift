@@ -9,6 +9,7 @@ enum NotificationHandlers {
         let learnCustomer = LearnCustomer(customers: CustomerStore(), webhooks: WebhookStore())
         let inbox = notices.inbox
         let pushes = PushStore()
+        let profiles = ProfileStore()
         var handlers = EventHandlers()
         handlers.on(CustomerCreated.self) { event, transaction in
             try await learnCustomer(event.data, in: transaction)
@@ -20,6 +21,13 @@ enum NotificationHandlers {
         handlers.on(UserErased.self) { event, transaction in
             try await inbox.record(event, in: transaction)
             try await pushes.removeAll(of: event.data.userID, in: transaction)
+            try await profiles.close(UserID(event.data.userID), in: transaction)
+        }
+        handlers.on(UserRestricted.self) { event, transaction in
+            if event.data.restriction == .known(.closed) {
+                try await profiles.close(UserID(event.data.userID), in: transaction)
+            }
+            try await notices([.restricted(event.data)], about: event.attributes.id, in: transaction)
         }
         handlers.on(DeviceRevoked.self) { event, transaction in
             // First: a phone that was taken away is not told of it.
@@ -34,7 +42,6 @@ enum NotificationHandlers {
         writer.on(CustomerDetailsRefused.self, in: &handlers) { [.detailsRefused($0)] }
         writer.on(BeneficiaryAdded.self, in: &handlers) { [.beneficiaryAdded($0)] }
         writer.on(BeneficiaryRemoved.self, in: &handlers) { [.beneficiaryRemoved($0)] }
-        writer.on(UserRestricted.self, in: &handlers) { [.restricted($0)] }
         writer.on(UserTierChanged.self, in: &handlers) { [.tierChanged($0)] }
         writer.on(UserExportReady.self, in: &handlers) { [.exportReady($0)] }
         writer.on(TransactionCompleted.self, in: &handlers) { Notice.completed($0) }

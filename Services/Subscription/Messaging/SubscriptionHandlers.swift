@@ -10,6 +10,7 @@ enum SubscriptionHandlers {
         subscriptions: SubscriptionStore,
         usage: UsageStore,
         approvals: ApprovalStore,
+        profiles: ProfileStore,
         unsubscribe: Unsubscribe,
         settle: SettleCharge
     ) -> EventHandlers {
@@ -19,6 +20,11 @@ enum SubscriptionHandlers {
         }
         handlers.on(UserErased.self) { event, transaction in
             try await unsubscribe.erased(UserID(event.data.userID), in: transaction)
+            try await profiles.close(UserID(event.data.userID), in: transaction)
+        }
+        handlers.on(UserRestricted.self) { event, transaction in
+            guard event.data.restriction == .known(.closed) else { return }
+            try await profiles.close(UserID(event.data.userID), in: transaction)
         }
         Self.addDevices(to: &handlers, approvals)
         Self.addUsage(to: &handlers, usage)

@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import Primitives
 import Sealing
+import ServiceKit
 
 /// A transfer as it stands in the database, read by one of its parties.
 struct TransferRow: Sendable {
@@ -85,6 +86,14 @@ struct HistoryStore: Sendable {
         payment_request_id, created_at, CASE WHEN route_reason = 'suspense' AND state = 'completed'
             AND sender_id IS DISTINCT FROM current_user_id() THEN NULL ELSE ended_at END
         """
+
+    /// How the profile of whoever asks stands.
+    func state(of user: UserID) async throws -> ProfileState {
+        let sql: SQL = "SELECT status = 'closed', username IS NOT NULL FROM users WHERE id = \(user.uuid)"
+        guard let row = try await self.client.query(sql, as: user.uuid).first else { return .missing }
+        let (isClosed, isNamed) = try row.decode(Bool.self, Bool.self)
+        return isClosed ? .closed : isNamed ? .open : .missing
+    }
 
     func wallet(of user: UserID) async throws -> WalletBalance? {
         try await self.client.query(

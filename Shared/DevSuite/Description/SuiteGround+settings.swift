@@ -55,7 +55,9 @@ extension SuiteGround {
             "CLERK_ISSUER": Self.issuer, "TRUSTED_PROXIES": "127.0.0.1/32",
         ]
         if let limit = self.choices.rateLimit {
-            for policy in ["ADDRESS", "USER", "MONEY", "SECRETS", "LOOKUPS"] { values["RATE_LIMIT_\(policy)"] = limit }
+            for policy in ["ADDRESS", "STRANGERS", "WEBHOOKS", "USER", "MONEY", "SECRETS", "LOOKUPS"] {
+                values["RATE_LIMIT_\(policy)"] = limit
+            }
         }
         return values
     }

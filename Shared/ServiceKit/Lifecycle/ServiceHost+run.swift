@@ -183,7 +183,7 @@ extension ServiceHost {
             deadline: .seconds(30),
             bodyLimit: self.settings.http.bodyLimit,
             metrics: HTTPRequestMetrics(self.metrics),
-            clients: EdgeResponder.Clients(cursors: self.cursors),
+            clients: EdgeResponder.Clients(cursors: self.cursors, areOurs: true),
             journal: journal,
             spans: self.spans,
             clock: self.clock

@@ -99,7 +99,15 @@ public enum EventCatalogue {
         EventDefinition(CustomerCreated.self, from: .customer, about: .user, to: .notification, .account),
         EventDefinition(CustomerDetailsRefused.self, from: .customer, about: .user, to: .auth, .notification),
         EventDefinition(UserSettingsChanged.self, from: .customer, about: .user, to: .transaction),
-        EventDefinition(UserRestricted.self, from: .customer, about: .user, to: .auth, .transaction, .notification),
+        EventDefinition(
+            UserRestricted.self,
+            from: .customer,
+            about: .user,
+            to: .auth,
+            .transaction,
+            .subscription,
+            .notification
+        ),
         EventDefinition(UserBlockChanged.self, from: .customer, about: .user, to: .transaction),
         EventDefinition(UserTierChanged.self, from: .customer, about: .user, to: .transaction, .notification),
         EventDefinition(UserExportReady.self, from: .customer, about: .user, to: .notification),
