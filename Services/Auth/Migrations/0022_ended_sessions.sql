@@ -10,6 +10,8 @@ CREATE TABLE ended_sessions (
     PRIMARY KEY (user_id, session_id)
 );
 
+CREATE INDEX ended_sessions_age ON ended_sessions (ended_at);
+
 ALTER TABLE ended_sessions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE ended_sessions FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_rows ON ended_sessions TO ${handler}

@@ -18,7 +18,7 @@ CREATE TABLE ended_sessions (
 
 -- The session that a token came with; null: it came before sessions were noted.
 ALTER TABLE push_tokens ADD COLUMN session_id text COLLATE "C";
-ALTER TABLE users ADD COLUMN closed_at timestamptz;      -- customer: nothing is streamed or pushed any more
+ALTER TABLE users ADD COLUMN closed_at timestamptz;      -- customer: nothing is streamed any more
 
 ALTER TABLE devices ENABLE ROW LEVEL SECURITY;
 ALTER TABLE devices FORCE ROW LEVEL SECURITY;

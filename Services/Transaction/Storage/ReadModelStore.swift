@@ -5,6 +5,7 @@ import ObjectStorage
 import Postgres
 import Primitives
 import Sealing
+import ServiceKit
 
 /// What transaction knows about people, written from events.
 ///

@@ -1,5 +1,5 @@
 public import Contracts
-import Foundation
+public import Foundation
 public import Messaging
 public import Postgres
 public import Primitives

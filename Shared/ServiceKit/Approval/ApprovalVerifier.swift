@@ -1,9 +1,9 @@
-public import Foundation
+import Foundation
 public import Hummingbird
 public import Logging
 public import OutgoingHTTP
 public import Primitives
-public import Sealing
+import Sealing
 
 /// Checks that a request carries an approval which is bound to exactly this request.
 ///
