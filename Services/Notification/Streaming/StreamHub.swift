@@ -50,6 +50,9 @@ final class StreamHub: Service {
     /// How many streams are open.
     var count: Int { self.state.withLock { $0.streams.count } }
 
+    /// Whether a stream is still open.
+    func listens(_ stream: StreamConnection) -> Bool { self.state.withLock { $0.streams[stream.id] != nil } }
+
     // MARK: Streams
 
     /// Makes room for a stream of at most `lifetime`; give it back with `close`.
