@@ -96,6 +96,7 @@ public struct ApprovalFactStore: Sendable {
     public func hear(in handlers: inout EventHandlers) {
         handlers.on(PINChanged.self) { try await self.endPINs($0.data.userID, $0.attributes.sequence, $1) }
         handlers.on(PINLocked.self) { try await self.endPINs($0.data.userID, $0.attributes.sequence, $1) }
+        handlers.on(UserClosed.self) { try await self.endPINs($0.data.userID, $0.attributes.sequence, $1) }
         handlers.on(SessionEnded.self) { try await self.ended($0, $1) }
     }
 }

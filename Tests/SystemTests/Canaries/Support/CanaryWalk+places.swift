@@ -156,7 +156,8 @@ extension CanaryWalk {
     }
 
     /// Who hears of a person's details.
-    private static let listeners = ["customer", "notification"]
+    private static let listeners =
+        EventCatalogue.definition(of: UserDetailsProvided.type)?.consumers.map(\.rawValue) ?? []
 
     /// What an operator does about it in the end.
     func discard(_ event: UUID, about person: Person) async throws {

@@ -81,7 +81,7 @@ public enum EventCatalogue {
             .notification,
             .analytics
         ),
-        EventDefinition(UserClosed.self, from: .auth, about: .user, to: .customer),
+        EventDefinition(UserClosed.self, from: .auth, about: .user, to: .customer, .transaction, .subscription),
         EventDefinition(UserErasureDue.self, from: .auth, about: .user, to: .transaction),
         EventDefinition(UserErasureCleared.self, from: .transaction, about: .user, to: .auth),
         EventDefinition(
