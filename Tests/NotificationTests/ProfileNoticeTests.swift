@@ -14,7 +14,9 @@ struct ProfileNoticeTests {
         try await world.inbox.news(world.ada, after: 0, limit: 20, on: world.requests)
     }
 
-    @Test("a first PIN, a changed, a reset and a locked one and a new device are told of under security, which nobody can turn off")
+    @Test(
+        "a first PIN, a changed, a reset and a locked one and a new device are told of under security, which nobody can turn off"
+    )
     func security() async throws {
         try await withNotification { world in
             let (user, now) = (world.ada.uuid, Timestamp.text(world.clock.now))

@@ -188,7 +188,10 @@ struct PushTests {
                         try await AccessStore().check(session: session, of: world.ada, in: $0)
                     }
                 }
-                guard isOver else { try await check(); continue }
+                guard isOver else {
+                    try await check()
+                    continue
+                }
                 await #expect(throws: NotificationError.sessionEnded) { try await check() }
             }
         }

@@ -164,7 +164,10 @@ struct ClosedProfileTests {
             #expect(try await facts() == ApprovalFacts(deviceKey: nil, pinSequence: 2))
             let now = Timestamp.text(world.clock.now)
             try await world.hear(SessionEnded(userID: world.ada.uuid, sessionID: "sess_1", endedAt: now), sequence: 3)
-            try await world.hear(PINLocked(userID: world.ada.uuid, lockID: world.ids.next(), lockedUntil: now), sequence: 4)
+            try await world.hear(
+                PINLocked(userID: world.ada.uuid, lockID: world.ids.next(), lockedUntil: now),
+                sequence: 4
+            )
             #expect(try await facts() == ApprovalFacts(deviceKey: nil, pinSequence: 4, hasEndedSession: true))
             try await world.passes(.seconds(24 * 3600))
             try await world.pays("bayo", 2_000_001)

@@ -63,7 +63,12 @@ enum ApprovalChange: String, CaseIterable, Sendable {
             return try await suite.call("POST", .auth, "/pin/reset", as: person.subject, body: body)
         case .pinLocked:
             var answer: Reply?
-            let guess = ApprovalRequest(pin: "910283", method: "POST", path: "/", bodySha256: String(repeating: "0", count: 64))
+            let guess = ApprovalRequest(
+                pin: "910283",
+                method: "POST",
+                path: "/",
+                bodySha256: String(repeating: "0", count: 64)
+            )
             for _ in 0..<5 {
                 let body = try RunningSuite.json(guess)
                 answer = try await suite.call("POST", .auth, "/approvals", as: person.subject, body: body)
@@ -76,12 +81,24 @@ enum ApprovalChange: String, CaseIterable, Sendable {
             return try await suite.sandbox("POST", "/sandbox/clerk/webhooks", order)
         case .frozen, .closed:
             let body = #"{"restriction":"\#(self.rawValue)","reason":"a_test"}"#
-            return try await suite.operate("PUT", "customer", "/internal/users/\(person.id.lowercased)/restriction", body)
+            return try await suite.operate(
+                "PUT",
+                "customer",
+                "/internal/users/\(person.id.lowercased)/restriction",
+                body
+            )
         case .limitLowered:
             let body = try RunningSuite.json(OwnLimits(perTransfer: 50))
             let approval = try PaymentOrder.approve(body, by: person, method: "PUT", path: "/limits")
             let headers = ["Transfa-Approval": approval]
-            return try await suite.call("PUT", .transaction, "/limits", as: person.subject, headers: headers, body: body)
+            return try await suite.call(
+                "PUT",
+                .transaction,
+                "/limits",
+                as: person.subject,
+                headers: headers,
+                body: body
+            )
         }
     }
 }

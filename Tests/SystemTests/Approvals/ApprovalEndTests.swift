@@ -129,7 +129,13 @@ extension Journeys {
             }
             let hash = ApprovalText.sha256(one.body)
             let ask = ApprovalRequest(pin: pin, method: one.method, path: one.path, bodySha256: hash)
-            let answer = try await suite.call("POST", .auth, "/approvals", as: person.subject, body: RunningSuite.json(ask))
+            let answer = try await suite.call(
+                "POST",
+                .auth,
+                "/approvals",
+                as: person.subject,
+                body: RunningSuite.json(ask)
+            )
             return ApprovalHeader.pin(token: try answer.decode(ApprovalResponse.self).approvalToken).value
         }
     }
