@@ -53,7 +53,7 @@ func shared(_ name: String, _ dependencies: [Target.Dependency], settings: [Swif
         name: name,
         dependencies: dependencies,
         path: "Shared/\(name)",
-        exclude: name == "ServiceKit" ? ["README.md", "openapi.yaml"] : ["README.md"],
+        exclude: name == "ServiceKit" ? ["README.md", "openapi.yaml", "Approval/approvals.md"] : ["README.md"],
         resources: name == "Messaging" ? schema(name) : [],
         swiftSettings: settings
     )

@@ -25,6 +25,7 @@ struct AuthParts {
     let pins = PINStore()
     let tries = PINTryStore()
     let devices = DeviceStore()
+    let sessions = SessionStore()
     let clerkWebhooks = ClerkWebhookStore()
     let vault: KeyVault
 
@@ -40,6 +41,7 @@ struct AuthParts {
             users: self.users,
             webhooks: self.clerkWebhooks,
             tries: self.tries,
+            sessions: self.sessions,
             eraseUser: eraseUser,
             retention: self.configuration.profileRetention
         )
@@ -93,13 +95,16 @@ struct AuthParts {
         CloseProfile(users: self.users, pins: self.pins, devices: self.devices)
     }
 
+    private var fresh: FreshSignIn { FreshSignIn(clock: self.host.clock) }
+
     private func clerkController(_ work: EventDatabase) -> ClerkWebhookController {
         ClerkWebhookController(
             secrets: self.configuration.webhookSecrets,
             takeMessage: TakeClerkMessage(
                 database: work,
                 webhooks: self.clerkWebhooks,
-                closeProfile: self.closeProfile
+                closeProfile: self.closeProfile,
+                endSession: EndSession(users: self.users, sessions: self.sessions)
             ),
             memory: self.host.messageMemory(),
             metrics: WebhookMetrics(self.host.metrics),
@@ -129,7 +134,8 @@ struct AuthParts {
             checkPIN: checkPIN,
             registerDevice: RegisterDevice(users: self.users, devices: self.devices, vault: self.vault),
             listDevices: ListDevices(database: requests, devices: self.devices, vault: self.vault),
-            revokeDevice: RevokeDevice(devices: self.devices)
+            revokeDevice: RevokeDevice(devices: self.devices),
+            fresh: self.fresh
         ).add(to: group)
     }
 
@@ -141,16 +147,29 @@ struct AuthParts {
         let requests = once.database
         return PINController(
             once: once,
-            setPIN: SetPIN(database: requests, users: self.users, pins: self.pins, hasher: hasher, check: checkPIN),
+            setPIN: SetPIN(
+                database: requests,
+                users: self.users,
+                pins: self.pins,
+                hasher: hasher,
+                check: checkPIN,
+                fresh: self.fresh
+            ),
             resetPIN: ResetPIN(
                 database: requests,
                 users: self.users,
                 pins: self.pins,
                 hasher: hasher,
-                clock: self.host.clock
+                fresh: self.fresh
             ),
             checkPIN: checkPIN,
-            issueApproval: IssueApproval(database: requests, signer: self.configuration.signer, vault: self.vault)
+            issueApproval: IssueApproval(
+                database: requests,
+                pins: self.pins,
+                sessions: self.sessions,
+                signer: self.configuration.signer,
+                vault: self.vault
+            )
         )
     }
 }

@@ -32,6 +32,7 @@ struct NotificationParts {
     let customers = CustomerStore()
     let inbox = InboxStore()
     let pushes = PushStore()
+    let access = AccessStore()
     /// The connection to Apple; nil when nothing is pushed.
     let apple: HTTPClient?
 
@@ -92,10 +93,17 @@ struct NotificationParts {
         let once = ChangeOnce(executor: self.host.idempotency(), database: requests)
         InboxController(database: requests, inbox: self.inbox, once: once).add(to: group)
         PreferenceController(database: requests, preferences: PreferenceStore(), once: once).add(to: group)
-        StreamController(database: requests, inbox: self.inbox, hub: hub).add(to: group)
+        StreamController(
+            database: requests,
+            inbox: self.inbox,
+            access: self.access,
+            hub: hub,
+            clock: self.host.clock
+        ).add(to: group)
         PushTokenController(
             database: requests,
             pushes: self.pushes,
+            access: self.access,
             sealToken: SealPushToken(keys: self.host.dataKeys),
             once: once
         ).add(to: group)

@@ -73,8 +73,6 @@ struct SubscriptionParts {
     }
 
     private func router(_ requests: EventDatabase) -> Router<AppRequestContext> {
-        let handlers = self.host.handlers
-        let approvals = self.approvals
         let router = self.host.router()
         let profiles = self.profiles
         // Whoever has closed may still say that nothing more is to be paid.
@@ -85,11 +83,11 @@ struct SubscriptionParts {
         SubscriptionController(
             database: requests,
             clock: self.host.clock,
-            approvals: self.host.approvals { try await approvals.deviceKey($0, of: $1, on: handlers) },
+            approvals: self.host.approvals(),
             executor: self.host.idempotency(),
             prices: self.terms.prices,
             subscriptions: self.subscriptions,
-            nonces: approvals,
+            nonces: self.approvals,
             subscribe: Subscribe(
                 subscriptions: self.subscriptions,
                 askForCharge: AskForCharge(charges: self.charges),

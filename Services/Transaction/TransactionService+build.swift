@@ -168,7 +168,7 @@ struct TransactionParts {
 
     private func router(_ place: PlaceOrder, _ database: EventDatabase) -> Router<AppRequestContext> {
         let history = HistoryStore(client: self.host.handlers, workers: self.host.workers)
-        let approvals = self.host.approvals { try await history.deviceKey($0, of: $1) }
+        let approvals = self.host.approvals()
         let executor = self.host.idempotency()
         let orders = OrderDesk(place: place, approvals: approvals, executor: executor)
         let once = ChangeOnce(executor: executor, database: database)

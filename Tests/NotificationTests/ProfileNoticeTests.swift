@@ -15,10 +15,14 @@ struct ProfileNoticeTests {
         try await world.inbox.news(world.ada, after: 0, limit: 20, on: world.requests)
     }
 
-    @Test("a changed PIN, a reset one and a new device are told of under security, which nobody can turn off")
+    @Test(
+        "a first PIN, a changed, a reset and a locked one and a new device are told of under security, which nobody can turn off"
+    )
     func security() async throws {
         try await withNotification { world in
             let (user, now) = (world.ada.uuid, Timestamp.text(world.clock.now))
+            try await world.hear(PINSet(userID: user, setID: world.ids.next(), setAt: now))
+            try await world.hear(PINLocked(userID: user, lockID: world.ids.next(), lockedUntil: now))
             try await world.hear(PINChanged(userID: user, changeID: world.ids.next(), changedAt: now))
             try await world.hear(PINReset(userID: user, resetID: world.ids.next(), resetAt: now))
             let device = world.ids.next()
@@ -26,7 +30,7 @@ struct ProfileNoticeTests {
                 DeviceRegistered(userID: user, deviceID: device, publicKey: "text", activatedAt: now)
             )
             let inbox = try await self.inbox(world)
-            #expect(inbox.map(\.kind) == ["pin.changed", "pin.reset", "device.registered"])
+            #expect(inbox.map(\.kind) == ["pin.set", "pin.locked", "pin.changed", "pin.reset", "device.registered"])
             #expect(inbox.allSatisfy { $0.category == "security" })
             #expect(inbox.last?.subject == device.lowercased)
             for channel in [NotificationChannels(inApp: false), NotificationChannels(push: false)] {

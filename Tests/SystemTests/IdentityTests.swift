@@ -65,7 +65,7 @@ extension Journeys {
 
             #expect(try await suite.call("POST", .auth, "/pin/reset", as: ada.subject, body: body).status == 204)
             try await eventually("transaction to hear of it", within: .seconds(20), every: .milliseconds(50)) {
-                try await suite.number("SELECT count(*) FROM devices WHERE user_id = '\(ada.id)'") == 2
+                try await suite.number("SELECT count(*) FROM devices WHERE user_id = '\(ada.id)'") == 3
             }
             let capped = try await suite.payByPIN(ada, to: bola, 2_100_000, pin: "739155")
             #expect(capped.status == 422 && capped.error?.code == "limit_new_device")

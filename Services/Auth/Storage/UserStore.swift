@@ -56,6 +56,11 @@ struct UserStore: Sendable {
         return try row.decode(Bool.self) ? .closed : .open
     }
 
+    /// Whether somebody has signed up and is not erased.
+    func exists(_ id: UserID, in transaction: EventTransaction) async throws -> Bool {
+        try await !transaction.query("SELECT 1 FROM users WHERE id = \(id.uuid) AND erased_at IS NULL").isEmpty
+    }
+
     /// A user, locked until the transaction ends.
     ///
     /// - Throws: `AuthError.notOnboarded`.

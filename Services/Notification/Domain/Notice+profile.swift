@@ -29,6 +29,16 @@ extension Notice {
         )
     }
 
+    /// Somebody, hopefully the user, chose the first PIN.
+    static func pinSet(_ data: PINSet) -> Notice {
+        Notice(data.userID, .pinSet, NoticeText.pinSet, about: data.setID)
+    }
+
+    /// Somebody sent too many wrong PINs.
+    static func pinLocked(_ data: PINLocked) -> Notice {
+        Notice(data.userID, .pinLocked, NoticeText.pinLocked, about: data.lockID)
+    }
+
     /// Somebody, hopefully the user, replaced the PIN.
     static func pinReset(_ data: PINReset) -> Notice {
         Notice(data.userID, .pinReset, NoticeText.pinReset, about: data.resetID)

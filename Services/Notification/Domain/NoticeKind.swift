@@ -39,6 +39,8 @@ enum NoticeKind: String, CaseIterable, Sendable {
     case notVerified = "customer.rejected"
     case deviceAdded = "device.registered"
     case deviceRemoved = "device.revoked"
+    case pinSet = "pin.set"
+    case pinLocked = "pin.locked"
     case pinReset = "pin.reset"
     case pinChanged = "pin.changed"
     case beneficiaryAdded = "beneficiary.added"
@@ -58,7 +60,7 @@ enum NoticeKind: String, CaseIterable, Sendable {
         case .asked, .requestPaid, .requestReopened, .requestDeclined, .requestCancelled, .requestExpired: .requests
         case .planCancelled, .planLapsed: .subscription
         case .walletReady, .verified, .notVerified, .tierChanged: .account
-        case .deviceAdded, .deviceRemoved, .pinReset, .pinChanged: .security
+        case .deviceAdded, .deviceRemoved, .pinSet, .pinLocked, .pinReset, .pinChanged: .security
         case .beneficiaryAdded, .beneficiaryRemoved, .restricted, .exportReady: .security
         }
     }
@@ -101,6 +103,8 @@ enum NoticeKind: String, CaseIterable, Sendable {
         case .notVerified: ("Identity Check", "There is news about your identity check.")
         case .deviceAdded: ("New Device", "A new device can approve payments.")
         case .deviceRemoved: ("Device Removed", "A device can no longer approve payments.")
+        case .pinSet: ("PIN Set", "A PIN was set that can approve payments.")
+        case .pinLocked: ("PIN Locked", "Your PIN is locked after too many wrong attempts.")
         case .pinReset: ("PIN Reset", "Your PIN was reset.")
         case .pinChanged: ("PIN Changed", "Your PIN was changed.")
         case .beneficiaryAdded: ("Bank Account Added", "A bank account was added to your profile.")

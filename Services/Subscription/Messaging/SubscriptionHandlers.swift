@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Messaging
 import Primitives
+import ServiceKit
 
 /// Event -> what subscription does.
 enum SubscriptionHandlers {
@@ -46,6 +47,10 @@ enum SubscriptionHandlers {
         handlers.on(DeviceRevoked.self) { event, transaction in
             try await approvals.revoke(event.data.deviceID, of: UserID(event.data.userID), in: transaction)
         }
+        let facts = ApprovalFactStore()
+        facts.hear(in: &handlers)
+        handlers.on(PINSet.self) { try await facts.endPINs($0.data.userID, $0.attributes.sequence, $1) }
+        handlers.on(PINReset.self) { try await facts.endPINs($0.data.userID, $0.attributes.sequence, $1) }
     }
 
     private static func addUsage(to handlers: inout EventHandlers, _ usage: UsageStore) {

@@ -60,7 +60,7 @@ struct WalletBalance: Sendable {
 /// Reads of wallets and transfers; row level security shows a user only their own.
 struct HistoryStore: Sendable {
     let client: PostgresClient
-    /// For the names of counterparties, which are public, and for device keys.
+    /// For the names of counterparties, which are public.
     let workers: PostgresClient
     /// How many transfers of each side a page with a filter looks through.
     var reach = 1000
@@ -183,17 +183,6 @@ struct HistoryStore: Sendable {
             """
         )
         return Dictionary(uniqueKeysWithValues: try rows.map { try $0.decode(UUID.self, String.self) })
-    }
-
-    func deviceKey(_ device: UUID, of user: UserID) async throws -> DevicePublicKey? {
-        let rows = try await self.workers.query(
-            """
-            SELECT public_key FROM devices
-            WHERE id = \(device) AND user_id = \(user.uuid) AND revoked_at IS NULL
-            """
-        )
-        guard let row = rows.first else { return nil }
-        return try? DevicePublicKey(x963: try row.decode([UInt8].self))
     }
 
     private static func decode(_ row: PostgresRow) throws -> TransferRow {

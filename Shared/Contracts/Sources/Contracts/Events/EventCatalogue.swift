@@ -81,7 +81,7 @@ public enum EventCatalogue {
             .notification,
             .analytics
         ),
-        EventDefinition(UserClosed.self, from: .auth, about: .user, to: .customer),
+        EventDefinition(UserClosed.self, from: .auth, about: .user, to: .customer, .transaction, .subscription),
         EventDefinition(UserErasureDue.self, from: .auth, about: .user, to: .transaction),
         EventDefinition(UserErasureCleared.self, from: .transaction, about: .user, to: .auth),
         EventDefinition(
@@ -93,8 +93,11 @@ public enum EventCatalogue {
             .notification
         ),
         EventDefinition(DeviceRevoked.self, from: .auth, about: .user, to: .transaction, .subscription, .notification),
-        EventDefinition(PINReset.self, from: .auth, about: .user, to: .transaction, .notification),
-        EventDefinition(PINChanged.self, from: .auth, about: .user, to: .notification),
+        EventDefinition(PINSet.self, from: .auth, about: .user, to: .transaction, .subscription, .notification),
+        EventDefinition(PINReset.self, from: .auth, about: .user, to: .transaction, .subscription, .notification),
+        EventDefinition(PINChanged.self, from: .auth, about: .user, to: .transaction, .subscription, .notification),
+        EventDefinition(PINLocked.self, from: .auth, about: .user, to: .transaction, .subscription, .notification),
+        EventDefinition(SessionEnded.self, from: .auth, about: .user, to: .transaction, .subscription, .notification),
         EventDefinition(AuthHeartbeat.self, from: .auth, about: .service, to: .transaction),
         EventDefinition(CustomerCreated.self, from: .customer, about: .user, to: .notification, .account),
         EventDefinition(CustomerDetailsRefused.self, from: .customer, about: .user, to: .auth, .notification),
