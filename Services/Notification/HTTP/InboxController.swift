@@ -29,7 +29,7 @@ struct InboxController: Sendable {
         let before = try paging.position()
         // Before the page: what changes between the two is sent now and once more next time, and never missed.
         let state = try await self.inbox.state(user, on: self.database)
-        let tag = EntityTag(revision: state.revision)
+        let tag = EntityTag(revision: state.revision, of: user)
         if tag.isKnown(to: request.headers) { return tag.notModified }
         let rows = try await self.inbox.page(user, before: before, limit: paging.limit, on: self.database)
         let page = rows.prefix(paging.limit)
@@ -46,7 +46,7 @@ struct InboxController: Sendable {
     private func unread(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let state = try await self.inbox.state(user, on: self.database)
-        let tag = EntityTag(revision: state.revision)
+        let tag = EntityTag(revision: state.revision, of: user)
         if tag.isKnown(to: request.headers) { return tag.notModified }
         return try APIResponse(json: UnreadCount(unread: Int(state.unread)), headers: tag.privateHeaders)
     }
