@@ -5,6 +5,7 @@ extension Exports {
     static let auth = Exports(
         [Self.users, Self.pins, Self.devices],
         excuses: [
+            Excuse("ended_sessions", because: "random numbers, so that a session that is over approves nothing"),
             Excuse("data_keys", because: "opens all that is sealed of the person, here and in every copy"),
             Excuse("pin_tries", because: "tries of a PIN, kept for a day, so that none counts twice"),
         ]

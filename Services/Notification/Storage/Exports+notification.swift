@@ -29,11 +29,16 @@ extension Exports {
                 "push_tokens",
                 shown: ["id", "device_id", "registered_at"],
                 leftOut: [
-                    "user_id": LeftOut.person, "token_hash": LeftOut.secret,
+                    "user_id": LeftOut.person, "token_hash": LeftOut.secret, "session_id": LeftOut.inner,
                     "token": "a secret of the phone, with which it can be rung",
                 ]
             ),
         ],
-        excuses: [Excuse("users", because: "a copy of the name, which auth gives")]
+        excuses: [
+            Excuse("users", because: "a copy of the name, which auth gives"),
+            Excuse("devices", because: "a copy of the devices, which auth names"),
+            Excuse("ended_sessions", because: "random numbers, so that a session that is over gets no messages"),
+            Excuse("closed_profiles", because: "a copy of the closing, which customer gives"),
+        ]
     )
 }

@@ -37,6 +37,9 @@ extension Exports {
         excuses: [
             Excuse("devices", because: "a copy of the keys of devices, which auth names"),
             Excuse("approval_nonces", because: "random numbers, so that no approval works twice"),
+            Excuse("approval_ends", because: "numbers of events, so that an approval ends with its PIN"),
+            Excuse("ended_sessions", because: "random numbers, so that an approval ends with its session"),
+            Excuse("closed_profiles", because: "a copy of the closing, which customer gives"),
         ]
     )
 }

@@ -16,6 +16,8 @@ extension Exports {
             Excuse("blocks", because: "a copy of what customer gives"),
             Excuse("inbound_payments", because: "what account gives, as it was booked"),
             Excuse("approval_nonces", because: "random numbers, so that no approval works twice"),
+            Excuse("approval_ends", because: "numbers of events, so that an approval ends with its PIN"),
+            Excuse("ended_sessions", because: "random numbers, so that an approval ends with its session"),
             Excuse("refused_orders", because: "refusals of 30 days, so that a request has one answer"),
             Excuse(
                 "room_refusals",
