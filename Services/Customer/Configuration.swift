@@ -13,10 +13,16 @@ struct CustomerConfiguration: Sendable {
     /// Where banks cut the names of holders off.
     let nameLengths: NameLengths
 
-    static let anchorURLSetting = SettingKey("ANCHOR_BASE_URL", .url(["http", "https"]), "the provider's API")
+    static let anchorURLSetting = SettingKey(
+        "ANCHOR_BASE_URL",
+        .url(["http", "https"]),
+        class: .address,
+        "the provider's API"
+    )
     static let indexKeySetting = SettingKey(
         "BLIND_INDEX_KEY",
         .text,
+        class: .key,
         secret: true,
         "base64 of 32 bytes by which sealed account numbers are found; must stay the same"
     )
@@ -24,6 +30,7 @@ struct CustomerConfiguration: Sendable {
     static let nameLengthsSetting = SettingKey(
         "HOLDER_NAME_LENGTHS",
         .text,
+        class: .plain,
         default: "20,30",
         "lengths at which banks cut names of holders off, separated by commas; code:length for one bank alone"
     )
