@@ -13,9 +13,8 @@ public struct ProductionGate: Sendable {
     }
 
     /// A gate for all settings of a service but the owner's password, which only a migration has.
-    init(_ definition: ServiceDefinition, profile: ServiceSettings.Profile) {
-        let keys = ServiceSettings.keys(for: definition.needs) + definition.keys
-        self.init(keys.filter { $0 != .migrationDatabaseURL }, profile: profile)
+    public init(_ definition: ServiceDefinition, profile: ServiceSettings.Profile) {
+        self.init(definition.settings.filter { $0 != .migrationDatabaseURL }, profile: profile)
     }
 
     /// Refuses what is too weak.

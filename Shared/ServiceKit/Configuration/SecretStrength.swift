@@ -22,7 +22,7 @@ struct SecretStrength: Sendable {
     /// Marks of examples, which no secret has.
     private static let examples = ["change-me", "change_me", "changeme", "example", "replace-me", "placeholder"]
     /// Words that people make secrets of. Random text has one of them once in a million times.
-    private static let words = ["password", "passwort", "secret", "token", "letmein", "qwerty", "admin", "guest"]
+    private static let words = ["password", "passwort", "secret", "letmein", "qwerty"]
 
     /// Whether it says that it is one.
     static func isExample(_ text: String) -> Bool {

@@ -71,9 +71,7 @@ public enum ServiceMain {
             return "\(definition.name) \(ServiceVersion.text)"
         }
         guard arguments.contains("--settings") else { return nil }
-        return (ServiceSettings.keys(for: definition.needs) + definition.keys).map(\.documentation).joined(
-            separator: "\n"
-        )
+        return definition.settings.map(\.documentation).joined(separator: "\n")
     }
 
     private static func start(
