@@ -205,10 +205,7 @@ let tools: [Target] = [
 
 let tests: [Target] = [
     support("TestSupport", ["DevSuite", "EventLoops"]),
-    support(
-        "ServiceTestSupport",
-        ["TestSupport", "ServiceKit", "Messaging", "Postgres", "AMQP", "Primitives", contracts, logging]
-    ),
+    support("ServiceTestSupport", ["ServiceKit", "Cryptography"] + migrated.dropFirst()),
     .executableTarget(
         name: "messaging-bench",
         dependencies: ["Messaging", "TestSupport", "Postgres", "AMQP", "Primitives", contracts, logging],

@@ -5,7 +5,12 @@ struct AccountConfiguration: Sendable {
     let anchorURL: String
     let anchorKey: String
 
-    static let anchorURLSetting = SettingKey("ANCHOR_BASE_URL", .url(["http", "https"]), "the provider's API")
+    static let anchorURLSetting = SettingKey(
+        "ANCHOR_BASE_URL",
+        .url(["http", "https"]),
+        class: .address,
+        "the provider's API"
+    )
 
     /// All settings of account's own.
     static let keys = [Self.anchorURLSetting, .anchorKey]

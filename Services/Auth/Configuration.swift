@@ -23,6 +23,7 @@ struct AuthConfiguration: Sendable {
     static let webhookSecretSetting = SettingKey(
         "CLERK_WEBHOOK_SECRET",
         .text,
+        class: .key,
         secret: true,
         "signs Clerk's webhook: whsec_ and base64, several separated by commas while one is being replaced"
     )
@@ -35,24 +36,28 @@ struct AuthConfiguration: Sendable {
     static let masterKeysSetting = SettingKey(
         "MASTER_KEYS",
         .text,
+        class: .key,
         secret: true,
         "wrap the users' data keys: id:base64 of 32 bytes, several separated by commas; the first one wraps"
     )
     static let signingKeySetting = SettingKey(
         "APPROVAL_SIGNING_KEY",
         .text,
+        class: .key,
         secret: true,
         "P-256 private keys of approval tokens, base64 of 32 bytes or PEM, separated by commas; the first one signs"
     )
     static let indexKeySetting = SettingKey(
         "BLIND_INDEX_KEY",
         .text,
+        class: .key,
         secret: true,
         "base64 of 32 bytes by which the accounts of one person are found; must stay the same"
     )
     static let pepperSetting = SettingKey(
         "PIN_PEPPER",
         .text,
+        class: .key,
         secret: true,
         "base64 of 32 bytes that go into every PIN hash; must stay the same; none if not set"
     )

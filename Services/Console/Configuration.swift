@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Messaging
 import ServiceKit
 
 /// What console is told beyond what every service is.
@@ -17,7 +18,7 @@ struct ConsoleConfiguration: Sendable {
     /// The role that lets users of the identity provider sign in to the page.
     let operatorRole: Identity.Organization?
     /// How long a session on the page lasts.
-    let sessionLifetime: Duration
+    let sessionLife: SignIn.Life
     /// The folder with what shows the description of the API.
     let referenceFolder: String?
     /// The sandbox's address, for those who try the API out from its reference.
@@ -26,6 +27,7 @@ struct ConsoleConfiguration: Sendable {
     static let operatorsSetting = SettingKey(
         "OPERATOR_TOKENS",
         .list,
+        class: .digests,
         optional: true,
         secret: true,
         "who may sign in to the page: name:SHA-256 of the token in hexadecimal; several of one name while it is replaced"
@@ -33,24 +35,33 @@ struct ConsoleConfiguration: Sendable {
     static let roleSetting = SettingKey(
         "OPERATOR_ROLE",
         .text,
+        class: .plain,
         optional: true,
         "role at the identity provider that may sign in to the page: organization/role; needs CLERK_*"
     )
     static let sessionSetting = SettingKey(
         "OPERATOR_SESSION_MINUTES",
-        .integer(1...1440),
-        default: "60",
-        "how long a session on the page lasts"
+        .integer(5...1440),
+        default: "720",
+        "how long a session on the page lasts, whatever is done with it"
+    )
+    static let idleSetting = SettingKey(
+        "OPERATOR_IDLE_MINUTES",
+        .integer(2...720),
+        default: "30",
+        "a session on the page ends when nobody was at it for so long"
     )
     static let referenceSetting = SettingKey(
         "REFERENCE_FOLDER",
         .text,
+        class: .plain,
         optional: true,
         "folder that deploy/docker/reference.sh makes: Swagger UI, for /docs; without it /docs says where openapi.yaml is"
     )
     static let sandboxSetting = SettingKey(
         "SANDBOX_URL",
         .url(["http", "https"]),
+        class: .sandbox,
         optional: true,
         "the sandbox, in its profile alone: /docs then invents people who try the API out"
     )
@@ -69,6 +80,7 @@ struct ConsoleConfiguration: Sendable {
     static let tokenSetting = SettingKey(
         "SERVICES_INTERNAL_TOKEN",
         .list,
+        class: .token(mayEqual: "INTERNAL_TOKEN"),
         optional: true,
         secret: true,
         "bearer token of the services' internal ports, the first of several; INTERNAL_TOKEN if not set"
@@ -79,6 +91,7 @@ struct ConsoleConfiguration: Sendable {
         SettingKey(
             "\(service.rawValue.uppercased())_INTERNAL_URL",
             .url(["http", "https"]),
+            class: .peer,
             optional: true,
             "internal port of \(service.rawValue); without it its outbox cannot fill gaps"
         )
@@ -88,7 +101,7 @@ struct ConsoleConfiguration: Sendable {
     static let keys =
         [
             Self.retentionSetting, Self.readsLogSetting, Self.tokenSetting, Self.operatorsSetting, Self.roleSetting,
-            Self.sessionSetting, Self.referenceSetting, Self.sandboxSetting,
+            Self.sessionSetting, Self.idleSetting, Self.referenceSetting, Self.sandboxSetting,
         ] + ServiceName.allCases.map(Self.addressSetting)
 
     /// Reads them.
@@ -114,7 +127,10 @@ struct ConsoleConfiguration: Sendable {
         guard self.operatorRole == nil || self.operators.isEmpty else {
             throw SettingsReader.problem(Self.roleSetting, "excludes OPERATOR_TOKENS: there is one way to sign in")
         }
-        self.sessionLifetime = .seconds(60 * (try reader.integer(Self.sessionSetting)))
+        self.sessionLife = SignIn.Life(
+            whole: .seconds(60 * (try reader.integer(Self.sessionSetting))),
+            idle: .seconds(60 * (try reader.integer(Self.idleSetting)))
+        )
         self.referenceFolder = try reader.optionalText(Self.referenceSetting)
         self.sandbox = try reader.optionalText(Self.sandboxSetting).map(Self.base)
         // It signs anybody in.
@@ -142,10 +158,12 @@ struct ConsoleConfiguration: Sendable {
 
     /// Who may sign in to the page.
     ///
-    /// - Throws: `ConfigurationProblem` when a role is named and the identity provider's settings are not there.
-    func signIn(_ host: ServiceHost) throws(ConfigurationProblem) -> SignIn {
+    /// - Throws: `ConfigurationProblem` when a role is named and the identity provider's settings are not there, and
+    ///   `ConfigurationProblems` when they are too weak for production.
+    func signIn(_ host: ServiceHost, _ database: EventDatabase) throws -> SignIn {
         var role: SignIn.Role?
         if let organization = self.operatorRole {
+            try ProductionGate(ClerkSettings.keys, profile: host.settings.profile).check(host.settings.reader)
             let verifier = ClerkVerifier(
                 settings: try ClerkSettings(host.settings.reader),
                 http: host.http,
@@ -157,9 +175,9 @@ struct ConsoleConfiguration: Sendable {
         return SignIn(
             tokens: self.operators,
             role: role,
-            lifetime: self.sessionLifetime,
-            clock: host.clock,
-            hash: host.keyedHash
+            life: self.sessionLife,
+            database: database,
+            clock: host.clock
         )
     }
 }

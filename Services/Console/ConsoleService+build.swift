@@ -62,7 +62,7 @@ struct ConsoleParts {
             desk: RebuildDesk(replays: replays.desk, archive: reads, targets: RebuildTargetClient(ports: self.ports))
         )
         return ServiceParts(
-            router: try self.page(reads, events) { follower?.isFollowing ?? false },
+            router: try self.page(reads, events, messaging.requests) { follower?.isFollowing ?? false },
             messaging: messaging,
             services: follower.map { [$0] } ?? [],
             pages: [Self.pagePath] + DocumentController.paths,
@@ -81,6 +81,7 @@ struct ConsoleParts {
     private func page(
         _ reads: ArchiveReads,
         _ events: EventController,
+        _ requests: EventDatabase,
         isFollowing: @escaping @Sendable () -> Bool
     ) throws -> Router<AppRequestContext> {
         let router = self.host.router()
@@ -91,8 +92,8 @@ struct ConsoleParts {
         let page = open.group(RouterPath(Self.pagePath)).add(middleware: PageHeaders.console)
         try PageController(folder: folders.appendingPathComponent("Page")).add(to: page)
         let host = self.host
-        let signIn = try self.configuration.signIn(host)
-        let session = SessionController(signIn: signIn, isSecure: host.settings.profile == .production)
+        let signIn = try self.configuration.signIn(host, requests)
+        let session = SessionController(signIn: signIn, isSecure: host.settings.profile != .sandbox)
         let api = page.group("/api")
         session.add(to: api)
         let own = api.group().add(middleware: SessionMiddleware(signIn: signIn))
@@ -119,7 +120,7 @@ struct ConsoleParts {
             folder: folder,
             viewer: viewer,
             events: Array(try EventDocument.ofThisBuild().asyncAPI.document()),
-            trying: self.host.settings.profile == .production
+            trying: self.host.settings.profile != .sandbox
                 ? .nothing : self.sandbox == nil ? .requests : .requestsAsSomebody
         )
     }

@@ -16,10 +16,16 @@ struct CustomerConfiguration: Sendable {
     /// The internal ports of the services, customer's own among them: who asks for their data is told of all.
     let addresses: [ServiceName: String]
 
-    static let anchorURLSetting = SettingKey("ANCHOR_BASE_URL", .url(["http", "https"]), "the provider's API")
+    static let anchorURLSetting = SettingKey(
+        "ANCHOR_BASE_URL",
+        .url(["http", "https"]),
+        class: .address,
+        "the provider's API"
+    )
     static let indexKeySetting = SettingKey(
         "BLIND_INDEX_KEY",
         .text,
+        class: .key,
         secret: true,
         "base64 of 32 bytes by which sealed account numbers are found; must stay the same"
     )
@@ -27,6 +33,7 @@ struct CustomerConfiguration: Sendable {
     static let nameLengthsSetting = SettingKey(
         "HOLDER_NAME_LENGTHS",
         .text,
+        class: .plain,
         default: "20,30",
         "lengths at which banks cut names of holders off, separated by commas; code:length for one bank alone"
     )
@@ -36,6 +43,7 @@ struct CustomerConfiguration: Sendable {
         SettingKey(
             "\(service.rawValue.uppercased())_INTERNAL_URL",
             .url(["http", "https"]),
+            class: .peer,
             "internal port of \(service.rawValue): what it holds about who asks for their data"
         )
     }

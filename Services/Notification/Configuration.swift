@@ -13,10 +13,16 @@ struct NotificationConfiguration: Sendable {
     /// How many live streams one process serves.
     let streams: Int
 
-    static let anchorURLSetting = SettingKey("ANCHOR_BASE_URL", .url(["http", "https"]), "the provider's API")
+    static let anchorURLSetting = SettingKey(
+        "ANCHOR_BASE_URL",
+        .url(["http", "https"]),
+        class: .address,
+        "the provider's API"
+    )
     static let webhookTokenSetting = SettingKey(
         "ANCHOR_WEBHOOK_TOKEN",
         .list,
+        class: .token(characters: 10),
         secret: true,
         "signs the provider's webhooks, ten characters; several, separated by commas, while one is being replaced"
     )

@@ -8,6 +8,7 @@ struct SubscriptionConfiguration: Sendable {
     static let pricesSetting = SettingKey(
         "SUBSCRIPTION_PRICES",
         .list,
+        class: .plain,
         default: "plus:2026-01-01:150000",
         "prices of plans, each <plan>:<first day in Lagos>:<kobo a month>; 0 kobo: no longer sold"
     )

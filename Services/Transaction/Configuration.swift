@@ -11,11 +11,17 @@ struct TransactionConfiguration: Sendable {
     /// Whose account the provider debits for its service.
     let billing: ProviderBilling
 
-    static let anchorURLSetting = SettingKey("ANCHOR_BASE_URL", .url(["http", "https"]), "the provider's API")
+    static let anchorURLSetting = SettingKey(
+        "ANCHOR_BASE_URL",
+        .url(["http", "https"]),
+        class: .address,
+        "the provider's API"
+    )
 
     static let poolAccountSetting = SettingKey(
         "ANCHOR_POOL_ACCOUNT_ID",
         .text,
+        class: .plain,
         "the deposit account at the provider that holds money drops"
     )
 
@@ -29,6 +35,7 @@ struct TransactionConfiguration: Sendable {
     static let feeAccountSetting = SettingKey(
         "ANCHOR_FEE_ACCOUNT_ID",
         .text,
+        class: .plain,
         optional: true,
         "the organisation's deposit account that the provider debits; needed when ANCHOR_BILLS is organisation"
     )

@@ -1,6 +1,8 @@
 import Contracts
 import Cryptography
 import Foundation
+import Messaging
+import Postgres
 import Primitives
 import ServiceTestSupport
 import TestSupport
@@ -23,109 +25,196 @@ private struct Organization: TokenVerifier {
     }
 }
 
-@Suite("Signing in to the page")
-struct SignInTests {
-    private let clock = AdjustableClock()
-    private let key = SymmetricKey(size: .bits256)
+/// Console's sign-in on a database, with operators ada and bola.
+private struct SignInWorld {
+    let world: ConsoleWorld
 
-    private static func entry(_ name: String, _ token: String) -> String {
+    static func entry(_ name: String, _ token: String) -> String {
         "\(name):\(Hex.encode(Array(SHA256.hash(data: Array(token.utf8)))))"
     }
 
-    private func signIn(
+    /// As a replica with these operators makes it.
+    func signIn(
         _ entries: [String] = [Self.entry("ada", "one"), Self.entry("bola", "two")],
-        hash: KeyedHash? = nil
+        role: String = "org:operator"
     ) throws -> SignIn {
         SignIn(
             tokens: try OperatorTokens(entries),
-            role: SignIn.Role(verifier: Organization(), organization: .init(id: "org_1", role: "org:operator")),
-            lifetime: .seconds(600),
-            clock: self.clock,
-            hash: hash ?? KeyedHash(self.key)
+            role: SignIn.Role(verifier: Organization(), organization: .init(id: "org_1", role: role)),
+            life: SignIn.Life(whole: .seconds(3600), idle: .seconds(600)),
+            database: self.world.requests,
+            clock: self.world.clock
         )
     }
 
-    @Test("a token opens a session in its owner's name, which lasts until its time is over")
-    func lifetime() throws {
-        let signIn = try self.signIn()
-        let opened = try signIn.withToken("one")
-        #expect(opened.session.name == "ada" && opened.session.way == .token)
-        self.clock.offset = .seconds(590)
-        #expect(signIn.session(in: opened.cookie)?.session == opened.session)
-        #expect(signIn.session(in: opened.cookie)?.guardWord == opened.guardWord)
-        self.clock.offset = .seconds(601)
-        #expect(signIn.session(in: opened.cookie) == nil)
-        #expect(throws: SignIn.Refusal.wrongToken) { try signIn.withToken("three") }
-        #expect(throws: SignIn.Refusal.wrongToken) { try signIn.withToken("") }
+    func pass(_ time: Duration) { self.world.clock.advance(by: time) }
+
+    func column(_ name: String) async throws -> [String] {
+        try await self.world.database.psql("SELECT \(name) FROM operator_sessions ORDER BY created_at, id")
+    }
+}
+
+private func withSignIn(_ body: (SignInWorld) async throws -> Void) async throws {
+    try await withConsole { try await body(SignInWorld(world: $0)) }
+}
+
+@Suite("Signing in to the page")
+struct SignInTests {
+    private typealias World = SignInWorld
+
+    @Test("a token opens a session in its owner's name, which lasts until its time is over, however busy it is")
+    func lifetime() async throws {
+        try await withSignIn { world in
+            let signIn = try world.signIn()
+            let opened = try await signIn.withToken("one")
+            #expect(opened.session.name == "ada" && opened.session.way == .token)
+            for _ in 0..<7 {
+                world.pass(.seconds(500))
+                let found = try await signIn.session(in: opened.secret.text)
+                #expect(found?.session.id == opened.session.id && found?.guardWord == opened.guardWord)
+            }
+            world.pass(.seconds(101))
+            #expect(try await signIn.session(in: opened.secret.text) == nil)
+            await #expect(throws: SignIn.Refusal.wrongToken) { try await signIn.withToken("three") }
+            await #expect(throws: SignIn.Refusal.wrongToken) { try await signIn.withToken("") }
+        }
     }
 
-    @Test("a session that was changed, made elsewhere, or whose token was withdrawn is none")
-    func forged() throws {
-        let signIn = try self.signIn()
-        let opened = try signIn.withToken("one")
-        let parts = opened.cookie.split(separator: ".").map(String.init)
-        for index in parts.indices {
-            var changed = parts
-            changed[index] = index == 3 ? "9999999999" : changed[index] + "A"
-            #expect(signIn.session(in: changed.joined(separator: ".")) == nil, "part \(index)")
+    @Test("a session ends when nobody was at the page for so long; a page that looks by itself keeps none open")
+    func idle() async throws {
+        try await withSignIn { world in
+            let signIn = try world.signIn()
+            let opened = try await signIn.withToken("one")
+            for _ in 0..<5 {
+                world.pass(.seconds(119))
+                #expect(try await signIn.session(in: opened.secret.text, isAttended: false) != nil)
+            }
+            world.pass(.seconds(6))
+            #expect(try await signIn.session(in: opened.secret.text, isAttended: true) == nil)
+            #expect(try await signIn.sessions(of: "ada").isEmpty)
         }
-        for text in ["", ".", "....", opened.guardWord, String(opened.cookie.dropLast())] {
-            #expect(signIn.session(in: text) == nil)
+    }
+
+    @Test("whoever signs out is out on every replica, with the same cookie too, and others stay in")
+    func signingOut() async throws {
+        try await withSignIn { world in
+            let (here, there) = (try world.signIn(), try world.signIn())
+            let (first, second) = (try await here.withToken("one"), try await here.withToken("one"))
+            let other = try await here.withToken("two")
+            #expect(try await there.session(in: first.secret.text) != nil)
+            #expect(try await here.end(first.session.id, of: "ada", .signedOut))
+            #expect(try await there.session(in: first.secret.text) == nil)
+            #expect(try await here.session(in: first.secret.text) == nil)
+            #expect(try await there.session(in: second.secret.text) != nil)
+            // Once is all, and nobody ends another's.
+            #expect(try await here.end(first.session.id, of: "ada", .signedOut) == false)
+            #expect(try await here.end(other.session.id, of: "ada", .ended) == false)
+            #expect(try await there.session(in: other.secret.text) != nil)
+            #expect(try await here.sessions(of: "ada").map(\.id) == [second.session.id])
+            try await here.endAll(of: "ada")
+            #expect(try await there.session(in: second.secret.text) == nil)
+            #expect(try await world.column("coalesce(end_reason, '-')") == ["signed_out", "ended", "-"])
         }
-        let elsewhere = SignIn(
-            tokens: signIn.tokens,
-            role: signIn.role,
-            lifetime: signIn.lifetime,
-            clock: self.clock,
-            hash: KeyedHash(SymmetricKey(size: .bits256))
-        )
-        #expect(elsewhere.session(in: opened.cookie) == nil)
-        #expect(try self.signIn([Self.entry("bola", "two")]).session(in: opened.cookie) == nil)
-        #expect(try self.signIn([Self.entry("ada", "new")]).session(in: opened.cookie) == nil)
+    }
+
+    @Test("what nobody was given opens nothing, and neither does what stands in the database")
+    func forged() async throws {
+        try await withSignIn { world in
+            let signIn = try world.signIn()
+            let opened = try await signIn.withToken("one")
+            let stored = try await world.column("secret_hash")
+            #expect(stored == [opened.secret.hash])
+            let hash = try #require(Hex.decode(stored[0]))
+            // As it was signed once, with a key of the INTERNAL_TOKEN.
+            let signed = "token.YWRh.0123456789ab.9999999999.\(String(repeating: "0", count: 64))"
+            for text in [
+                "", ".", signed, opened.guardWord, stored[0], Base64URL.encode(hash), SessionSecret().text,
+                opened.session.id.lowercased, String(opened.secret.text.dropLast()), opened.secret.text + "A",
+            ] { #expect(try await signIn.session(in: text) == nil, "\(text)") }
+            let row = try await world.world.database.psql("SELECT to_json(s)::text FROM operator_sessions AS s")
+            #expect(!row[0].contains(opened.secret.text) && !row[0].contains(opened.guardWord))
+            #expect(!"\(opened)".contains(opened.secret.text))
+        }
+    }
+
+    @Test("a token that is withdrawn ends its sessions for good, and nobody else's")
+    func withdrawn() async throws {
+        try await withSignIn { world in
+            let before = try world.signIn()
+            let (ada, bola) = (try await before.withToken("one"), try await before.withToken("two"))
+            let after = try world.signIn([World.entry("ada", "new"), World.entry("bola", "two")])
+            #expect(try await after.sessions(of: "ada").isEmpty)
+            #expect(try await after.session(in: ada.secret.text) == nil)
+            #expect(try await after.session(in: bola.secret.text) != nil)
+            // With its row: whoever has the token again has to sign in again.
+            #expect(try await before.session(in: ada.secret.text) == nil)
+            #expect(try await world.column("coalesce(end_reason, '-')") == ["withdrawn", "-"])
+        }
     }
 
     @Test("while a token is being replaced both open sessions of one person, and the old one's end with it")
-    func replacedToken() throws {
-        let both = try self.signIn([Self.entry("ada", "old"), Self.entry("ada", "new")])
-        let (old, new) = (try both.withToken("old"), try both.withToken("new"))
-        #expect(old.session.name == "ada" && new.session.name == "ada")
-        let replaced = try self.signIn([Self.entry("ada", "new")])
-        #expect(both.session(in: old.cookie) != nil)
-        #expect(replaced.session(in: old.cookie) == nil)
-        #expect(replaced.session(in: new.cookie) != nil)
+    func replacedToken() async throws {
+        try await withSignIn { world in
+            let both = try world.signIn([World.entry("ada", "old"), World.entry("ada", "new")])
+            let (old, new) = (try await both.withToken("old"), try await both.withToken("new"))
+            #expect(old.session.name == "ada" && new.session.name == "ada")
+            #expect(try await both.session(in: old.secret.text) != nil)
+            let replaced = try world.signIn([World.entry("ada", "new")])
+            #expect(try await replaced.session(in: old.secret.text) == nil)
+            #expect(try await replaced.session(in: new.secret.text) != nil)
+        }
     }
 
-    @Test("while the key is being replaced, sessions and their words hold on every replica, and end when it is gone")
-    func replacedKey() throws {
-        let (first, second) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))
-        let signIn = { (hash: KeyedHash) in try self.signIn(hash: hash) }
-        let before = try signIn(KeyedHash(first, others: [second]))
-        let after = try signIn(KeyedHash(second, others: [first]))
-        for (maker, reader) in [(before, after), (after, before)] {
-            let opened = try maker.withToken("one")
-            #expect(reader.session(in: opened.cookie)?.session == opened.session)
-            #expect(reader.session(in: opened.cookie)?.guardWord == opened.guardWord)
+    @Test("one person has so many sessions and no more: a further one ends the oldest")
+    func bounded() async throws {
+        try await withSignIn { world in
+            let signIn = try world.signIn()
+            let other = try await signIn.withToken("two")
+            var opened: [SignIn.Opened] = []
+            for _ in 0...SignIn.mostSessions {
+                world.pass(.milliseconds(10))
+                opened.append(try await signIn.withToken("one"))
+            }
+            #expect(try await signIn.session(in: opened[0].secret.text) == nil)
+            for one in opened.dropFirst() + [other] {
+                #expect(try await signIn.session(in: one.secret.text) != nil)
+            }
+            #expect(try await signIn.sessions(of: "ada").count == SignIn.mostSessions)
         }
-        #expect(try signIn(KeyedHash(second)).session(in: try before.withToken("one").cookie) == nil)
     }
 
     @Test("a session of the identity provider opens one with the role in our organization alone")
     func organization() async throws {
-        let signIn = try self.signIn()
-        let opened = try await signIn.withOrganization("operator")
-        #expect(opened.session.name == "user_operator" && opened.session.way == .organization)
-        #expect(signIn.session(in: opened.cookie)?.session.name == "user_operator")
-        let stricter = SignIn(
-            tokens: signIn.tokens,
-            role: SignIn.Role(verifier: Organization(), organization: .init(id: "org_1", role: "org:admin")),
-            lifetime: signIn.lifetime,
-            clock: self.clock,
-            hash: signIn.hash
-        )
-        #expect(stricter.session(in: opened.cookie) == nil)
-        await #expect(throws: SignIn.Refusal.noOperator) { try await signIn.withOrganization("member") }
-        await #expect(throws: SignIn.Refusal.noOperator) { try await signIn.withOrganization("loner") }
-        await #expect(throws: APIError.unauthenticated) { try await signIn.withOrganization("forged") }
+        try await withSignIn { world in
+            let signIn = try world.signIn()
+            let opened = try await signIn.withOrganization("operator")
+            #expect(opened.session.name == "user_operator" && opened.session.way == .organization)
+            #expect(try await signIn.session(in: opened.secret.text)?.session.name == "user_operator")
+            let stricter = try world.signIn(role: "org:admin")
+            #expect(try await stricter.session(in: opened.secret.text) == nil)
+            await #expect(throws: SignIn.Refusal.noOperator) { try await signIn.withOrganization("member") }
+            await #expect(throws: SignIn.Refusal.noOperator) { try await signIn.withOrganization("loner") }
+            await #expect(throws: APIError.unauthenticated) { try await signIn.withOrganization("forged") }
+        }
+    }
+
+    @Test("sessions are forgotten a good while after their time, and requests can delete none")
+    func forgotten() async throws {
+        try await withSignIn { world in
+            _ = try await world.signIn().withToken("one")
+            await #expect(throws: (any Error).self) {
+                try await world.world.requests.transaction(cause: Cause()) { transaction in
+                    _ = try await transaction.query("DELETE FROM operator_sessions")
+                }
+            }
+            let end = world.world.clock.now.addingTimeInterval(3601)
+            for (date, left) in [(end.addingTimeInterval(-60), 1), (end.addingTimeInterval(60), 0)] {
+                try await world.world.work.transaction(cause: Cause()) {
+                    try await SessionStore().forget(before: date, in: $0)
+                }
+                #expect(try await world.column("id").count == left)
+            }
+        }
     }
 
     @Test(

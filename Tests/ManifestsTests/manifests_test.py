@@ -138,7 +138,7 @@ BREAKS = (
     base(
         "kustomization.yaml",
         "TRANSFA_PROFILE=production",
-        "TRANSFA_PROFILE=staging",
+        "TRANSFA_PROFILE=testing",
         "settings_are_given",
         "is not one of",
     ),

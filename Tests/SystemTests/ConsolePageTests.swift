@@ -39,6 +39,7 @@ extension Journeys {
             let page = try await suite.signIn()
             let others = [
                 [:], ["Cookie": "transfa_console=token.YWRh.0123456789ab.9999999999.00"],
+                ["Cookie": "transfa_console=\(Base64URL.encode([UInt8](repeating: 7, count: 32)))"],
                 ["Transfa-Guard": page.guardWord],
                 ["Authorization": "Bearer \(suite.environment.internalToken)"],
             ]
@@ -72,7 +73,7 @@ extension Journeys {
                 body: Array(#"{"token":"\#(token)"}"#.utf8)
             )
             let cookie = try #require(signedIn.header("Set-Cookie"))
-            #expect(["HttpOnly", "SameSite=Strict", "Path=/console", "Max-Age=3600"].allSatisfy(cookie.contains))
+            #expect(["HttpOnly", "SameSite=Strict", "Path=/console", "Max-Age=43200"].allSatisfy(cookie.contains))
             #expect(!signedIn.text.contains(token) && !cookie.contains(token))
             let page = try await suite.send("GET", address)
             let policy = try #require(page.header("Content-Security-Policy"))

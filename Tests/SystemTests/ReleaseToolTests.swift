@@ -95,7 +95,7 @@ extension Tools {
             try await withTestDatabase("account") { database in
                 let environment = [
                     "ACCOUNT_MIGRATION_DATABASE_URL": database.ownerURL, "ACCOUNT_DATABASE_URL": database.handlerURL,
-                    "ACCOUNT_WORKER_DATABASE_URL": database.workerURL,
+                    "ACCOUNT_WORKER_DATABASE_URL": database.workerURL, "TRANSFA_PROFILE": "sandbox",
                 ]
                 let empty = try await ToolRun(["migrate", "status", "account", "--json"], environment)
                 #expect(empty.exit == .code(1))

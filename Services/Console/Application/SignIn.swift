@@ -2,13 +2,13 @@ import Cryptography
 import Foundation
 import Messaging
 import Primitives
-import Sealing
 import ServiceKit
 
-/// Opens sessions of operators and knows them again: a session is a text that only this service can have signed.
+/// Opens sessions of operators, knows them again and ends them.
 ///
-/// Nothing is stored, so every replica knows every session. It ends by itself, when its token is withdrawn or another role
-/// is asked for, and with the `INTERNAL_TOKEN` that it was opened under.
+/// They are rows, so every replica knows every session, and one that was ended is over everywhere. One ends when its owner
+/// says so, when nobody was at the page for long enough, when it is old enough, and when its token is withdrawn or another
+/// role is asked for.
 struct SignIn: Sendable {
     /// A role that makes an operator of who has it.
     struct Role: Sendable {
@@ -16,12 +16,40 @@ struct SignIn: Sendable {
         let organization: Identity.Organization
     }
 
+    /// How long sessions last.
+    struct Life: Sendable, Hashable {
+        /// Whatever is done with it.
+        let whole: Duration
+        /// With nobody at the page.
+        let idle: Duration
+    }
+
     let tokens: OperatorTokens
     /// Nil where nobody signs in by organization.
     let role: Role?
-    let lifetime: Duration
+    let life: Life
+    let database: EventDatabase
     let clock: any TimeSource
-    let hash: KeyedHash
+    private let store = SessionStore()
+
+    /// So many sessions one operator can have; a further one ends the oldest.
+    static let mostSessions = 10
+    /// So old may be when somebody was last seen: not every request writes.
+    private static let seenEvery: TimeInterval = 60
+
+    init(
+        tokens: OperatorTokens,
+        role: Role?,
+        life: Life,
+        database: EventDatabase,
+        clock: any TimeSource
+    ) {
+        self.tokens = tokens
+        self.role = role
+        self.life = life
+        self.database = database
+        self.clock = clock
+    }
 
     /// Why nobody was let in.
     enum Refusal: Error {
@@ -34,15 +62,18 @@ struct SignIn: Sendable {
     struct Opened: Sendable {
         let session: OperatorSession
         /// Stands in the cookie, which scripts cannot read.
-        let cookie: String
+        let secret: SessionSecret
+
         /// Stands in a header of everything that changes something, which other sites cannot send.
-        let guardWord: String
+        var guardWord: String { self.secret.guardWord }
     }
 
     /// Signs in with an operator's own token.
-    func withToken(_ token: String) throws(Refusal) -> Opened {
-        guard let (name, credential) = self.tokens.owner(of: token) else { throw .wrongToken }
-        return self.open(name, .token, credential)
+    ///
+    /// - Throws: `Refusal`.
+    func withToken(_ token: String) async throws -> Opened {
+        guard let (name, credential) = self.tokens.owner(of: token) else { throw Refusal.wrongToken }
+        return try await self.open(name, .token, credential)
     }
 
     /// Signs in with a session token of the identity provider.
@@ -54,7 +85,52 @@ struct SignIn: Sendable {
         guard identity.organization == role.organization,
             let name = OperatorName.canonical(identity.clerkSubject)
         else { throw Refusal.noOperator }
-        return self.open(name, .organization, Self.credential(role.organization))
+        return try await self.open(name, .organization, Self.credential(role.organization))
+    }
+
+    /// The session of a cookie; nil for any that is over, or never was.
+    ///
+    /// - Parameters:
+    ///   - cookie: What the browser sent.
+    ///   - isAttended: Whether somebody is at the page; a page that only looks by itself keeps no session open.
+    func session(in cookie: String, isAttended: Bool = true) async throws -> Opened? {
+        guard let secret = SessionSecret(cookie: cookie),
+            let session = try await self.store.find(secret, on: self.database)
+        else { return nil }
+        let now = self.clock.now
+        guard !session.isOver(at: now, idle: self.life.idle) else { return nil }
+        guard self.stands(session) else {
+            _ = try await self.end(session.id, of: session.name, .withdrawn)
+            return nil
+        }
+        if isAttended, now.timeIntervalSince(session.seenAt) >= Self.seenEvery {
+            try await self.database.transaction(cause: Cause()) { try await self.store.touch(session.id, in: $0) }
+        }
+        return Opened(session: session, secret: secret)
+    }
+
+    /// An operator's sessions that go on, the one that was seen last first.
+    func sessions(of name: String) async throws -> [OperatorSession] {
+        let now = self.clock.now
+        return try await self.store.all(of: name, after: now, on: self.database).filter {
+            !$0.isOver(at: now, idle: self.life.idle) && self.stands($0)
+        }
+    }
+
+    /// Ends a session of an operator.
+    ///
+    /// - Returns: Whether there was one to end.
+    func end(_ id: UUID, of name: String, _ reason: OperatorSession.End) async throws -> Bool {
+        try await self.database.transaction(cause: Cause()) {
+            try await self.store.end(id, of: name, reason, in: $0)
+        }
+    }
+
+    /// Ends all sessions of an operator.
+    func endAll(of name: String) async throws {
+        try await self.database.transaction(cause: Cause()) {
+            try await self.store.end(allOf: name, butNewest: 0, .ended, in: $0)
+        }
     }
 
     /// Names the role that a session was opened with: when another one is asked for, the session ends.
@@ -63,46 +139,23 @@ struct SignIn: Sendable {
         return String(Hex.encode(Array(digest)).prefix(12))
     }
 
-    private func open(_ name: String, _ way: OperatorSession.Way, _ credential: String) -> Opened {
-        // Whole seconds, as its text has them.
-        let end = self.clock.now.timeIntervalSince1970.rounded(.down) + Double(self.lifetime.components.seconds)
-        let session = OperatorSession(
-            name: name,
-            way: way,
-            credential: credential,
-            expiresAt: Date(timeIntervalSince1970: end)
-        )
-        return self.opened(session)
-    }
-
-    private func opened(_ session: OperatorSession) -> Opened {
-        let (seal, word) = (Self.sealed(session.text), Self.guarded(session.text))
-        return self.opened(session, seal: self.hash(seal), guardWord: self.hash(word))
-    }
-
-    private func opened(_ session: OperatorSession, seal: String, guardWord: String) -> Opened {
-        Opened(session: session, cookie: "\(session.text).\(seal)", guardWord: guardWord)
-    }
-
-    /// As it may have been opened by another replica, or before the key was replaced.
-    private func formerlyOpened(_ session: OperatorSession) -> [Opened] {
-        zip(self.hash.former(Self.sealed(session.text)), self.hash.former(Self.guarded(session.text)))
-            .map { self.opened(session, seal: $0, guardWord: $1) }
-    }
-
-    private static func sealed(_ text: String) -> String { "console session \(text)" }
-    private static func guarded(_ text: String) -> String { "console guard \(text)" }
-
-    /// The session in a cookie; nil for any that is not good any more, or never was.
-    func session(in cookie: String) -> Opened? {
-        guard let dot = cookie.lastIndex(of: "."), let session = OperatorSession(text: cookie[..<dot]) else {
-            return nil
+    private func open(_ name: String, _ way: OperatorSession.Way, _ credential: String) async throws -> Opened {
+        let secret = SessionSecret()
+        return try await self.database.transaction(cause: Cause()) { transaction in
+            let now = transaction.now
+            let session = OperatorSession(
+                id: transaction.makeID(),
+                name: name,
+                way: way,
+                credential: credential,
+                createdAt: now,
+                seenAt: now,
+                expiresAt: now.addingTimeInterval(Double(self.life.whole.components.seconds))
+            )
+            try await self.store.insert(session, secret, in: transaction)
+            try await self.store.end(allOf: name, butNewest: Self.mostSessions, .tooMany, in: transaction)
+            return Opened(session: session, secret: secret)
         }
-        let candidates = [self.opened(session)] + self.formerlyOpened(session)
-        guard let opened = candidates.first(where: { ConstantTime.equal($0.cookie, cookie) }),
-            session.expiresAt > self.clock.now, self.stands(session)
-        else { return nil }
-        return opened
     }
 
     private func stands(_ session: OperatorSession) -> Bool {

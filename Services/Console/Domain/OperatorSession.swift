@@ -1,7 +1,7 @@
 import Foundation
 import Primitives
 
-/// Who has signed in to the page, and until when; kept by the browser alone, as a signed text.
+/// Somebody has signed in to the page, and until when; a row of the database.
 struct OperatorSession: Sendable, Hashable {
     /// How somebody has signed in.
     enum Way: String, Sendable {
@@ -11,37 +11,34 @@ struct OperatorSession: Sendable, Hashable {
         case organization
     }
 
+    /// Why one is over before its time.
+    enum End: String, Sendable {
+        case signedOut = "signed_out"
+        /// By its owner, from another session.
+        case ended
+        /// Its token, or its role, is none any more.
+        case withdrawn
+        /// Its owner has opened so many newer ones.
+        case tooMany = "too_many"
+    }
+
+    let id: UUID
     /// As the audit names who acts.
     let name: String
     let way: Way
     /// Names the token or the role it was opened with: when that is withdrawn the session ends too.
     let credential: String
+    let createdAt: Date
+    /// When somebody was at the page.
+    let seenAt: Date
+    /// It ends then, whatever is done with it.
     let expiresAt: Date
+
+    /// Whether its time is over: it is as old as one can be, or nobody was at the page for so long.
+    func isOver(at now: Date, idle: Duration) -> Bool {
+        self.expiresAt <= now || self.seenAt.addingTimeInterval(Double(idle.components.seconds)) <= now
+    }
 
     /// Names operators in headers and in the audit, in the one spelling that they have there.
     static func isName(_ text: String) -> Bool { OperatorName.canonical(text) == text }
-}
-
-/// Its text, which a signature follows.
-extension OperatorSession {
-    /// Four parts; the name is encoded, for it may have any visible character.
-    var text: String {
-        let seconds = Int64(self.expiresAt.timeIntervalSince1970)
-        return "\(self.way.rawValue).\(Base64URL.encode(Array(self.name.utf8))).\(self.credential).\(seconds)"
-    }
-
-    /// Reads the text; nil when it is none.
-    init?(text: some StringProtocol) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 4, let way = Way(rawValue: String(parts[0])), let seconds = Int64(parts[3]),
-            let bytes = Base64URL.decode(parts[1]), let name = String(validating: bytes, as: UTF8.self),
-            Self.isName(name)
-        else { return nil }
-        self.init(
-            name: name,
-            way: way,
-            credential: String(parts[2]),
-            expiresAt: Date(timeIntervalSince1970: Double(seconds))
-        )
-    }
 }

@@ -39,7 +39,7 @@ struct PassageController: Sendable {
             call.path += "?\(query)"
         }
         if passage.method != .get { call.body = try await request.rawBody(context: context).bytes }
-        call.operatorName = try self.signIn.session(of: request).session.name
+        call.operatorName = try await self.signIn.session(of: request).session.name
         call.requestID = context.requestIDText
         call.traceparent = context.trace.text
         do {

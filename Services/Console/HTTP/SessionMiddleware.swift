@@ -12,7 +12,7 @@ struct SessionMiddleware: RouterMiddleware {
         context: AppRequestContext,
         next: @concurrent (Request, AppRequestContext) async throws -> Response
     ) async throws -> Response {
-        let opened = try self.signIn.session(of: request)
+        let opened = try await self.signIn.session(of: request)
         context.senderIsKnown()
         if ![.get, .head].contains(request.method) {
             try Self.requireOwnPage(request)
@@ -37,9 +37,14 @@ extension SignIn {
 
     /// The session of a request.
     ///
-    /// - Throws: 401.
-    func session(of request: Request) throws(APIError) -> Opened {
-        guard let cookie = request.cookies[Self.cookieName], let opened = self.session(in: cookie.value) else {
+    /// What a page asks by itself, while nobody is there, keeps none open.
+    ///
+    /// - Throws: 401; what the database throws.
+    func session(of request: Request) async throws -> Opened {
+        let isAttended = request.headers[.consoleUnattended] == nil || request.method != .get
+        guard let cookie = request.cookies[Self.cookieName],
+            let opened = try await self.session(in: cookie.value, isAttended: isAttended)
+        else {
             var error = APIError.unauthenticated
             error.detail = "Sign in first."
             throw error
@@ -51,5 +56,7 @@ extension SignIn {
 extension HTTPField.Name {
     /// Repeats the word that only the page was told.
     static let consoleGuard = HTTPField.Name("Transfa-Guard") ?? .authorization
+    /// Says that the page looks by itself: nobody has touched it for a while.
+    static let consoleUnattended = HTTPField.Name("Transfa-Unattended") ?? .authorization
     static let secFetchSite = HTTPField.Name("Sec-Fetch-Site") ?? .origin
 }

@@ -30,6 +30,8 @@ enum ConsoleJobs {
 enum ConsoleSchedules {
     /// 90 days after its end a replay and what it found are forgotten.
     private static let replaysKept: Double = 90 * 86_400
+    /// So long it can be seen who had signed in when something was done.
+    private static let sessionsKept: Double = 90 * 86_400
 
     /// The table.
     static func make(_ days: ArchiveDays, _ replays: ReplayStore) -> [Schedule] {
@@ -38,6 +40,10 @@ enum ConsoleSchedules {
             Schedule("archive_retention", every: .seconds(3600)) { _ in try await days.dropOld() },
             Schedule("old_replays", every: .seconds(3600)) { transaction in
                 try await replays.forget(before: transaction.now.addingTimeInterval(-Self.replaysKept), in: transaction)
+            },
+            Schedule("old_sessions", every: .seconds(3600)) { transaction in
+                let end = transaction.now.addingTimeInterval(-Self.sessionsKept)
+                try await SessionStore().forget(before: end, in: transaction)
             },
         ]
     }

@@ -2,8 +2,16 @@
 
 const base = "/console/api";
 
+// A page that nobody has touched for so long only looks: it keeps no session open.
+const attended = 60000;
+
 let guard = null;
 let onSignedOut = () => {};
+let touched = Date.now();
+
+for (const event of ["pointerdown", "keydown", "wheel"]) {
+  addEventListener(event, () => (touched = Date.now()), { capture: true, passive: true });
+}
 
 /** An answer that was not wanted. */
 export class Refusal extends Error {
@@ -28,6 +36,7 @@ async function send(method, path, { body, signal } = {}) {
   const headers = {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (method !== "GET" && guard) headers["Transfa-Guard"] = guard;
+  if (Date.now() - touched > attended) headers["Transfa-Unattended"] = "true";
   let answer;
   try {
     answer = await fetch(base + path, {
@@ -60,6 +69,7 @@ async function send(method, path, { body, signal } = {}) {
 
 export const get = (path, options) => send("GET", path, options);
 export const post = (path, body, options) => send("POST", path, { ...options, body });
+export const drop = (path) => send("DELETE", path);
 
 /** A path with a query of what is not empty. */
 export function query(path, parameters) {

@@ -10,6 +10,7 @@ import jobs from "./jobs.js";
 import overview from "./overview.js";
 import parked from "./parked.js";
 import replay from "./replay.js";
+import sessions from "./sessions.js";
 import trace from "./trace.js";
 import transfers from "./transfers.js";
 
@@ -24,6 +25,9 @@ const views = [
   ["breaks", "Breaks", breaks],
   ["audit", "Audit", audit],
 ];
+
+// The one that the operator's name leads to.
+const own = ["sessions", "Your sessions", sessions];
 
 const main = document.getElementById("main");
 const nav = document.querySelector("nav.views");
@@ -47,7 +51,7 @@ function decoded(text) {
 function place() {
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
   const [name, ...rest] = path.split("/").map(decoded);
-  const view = views.find(([known]) => known === name) ?? views[0];
+  const view = [...views, own].find(([known]) => known === name) ?? views[0];
   return { view, rest, parameters: Object.fromEntries(new URLSearchParams(query ?? "")) };
 }
 

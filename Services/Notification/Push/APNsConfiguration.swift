@@ -16,22 +16,31 @@ struct APNsConfiguration: Sendable {
     static let keySetting = SettingKey(
         "APNS_KEY",
         .text,
+        class: .key,
         default: "",
         secret: true,
         "signs for Apple's push service: PEM, or base64 of 32 bytes; without it nothing is pushed"
     )
-    static let keyIDSetting = SettingKey("APNS_KEY_ID", .text, default: "", "the id of APNS_KEY")
-    static let teamIDSetting = SettingKey("APNS_TEAM_ID", .text, default: "", "the team that APNS_KEY belongs to")
-    static let topicSetting = SettingKey("APNS_TOPIC", .text, default: "", "the app's bundle id")
+    static let keyIDSetting = SettingKey("APNS_KEY_ID", .text, class: .plain, default: "", "the id of APNS_KEY")
+    static let teamIDSetting = SettingKey(
+        "APNS_TEAM_ID",
+        .text,
+        class: .plain,
+        default: "",
+        "the team that APNS_KEY belongs to"
+    )
+    static let topicSetting = SettingKey("APNS_TOPIC", .text, class: .plain, default: "", "the app's bundle id")
     static let baseURLSetting = SettingKey(
         "APNS_BASE_URL",
         .url(["https"]),
+        class: .address,
         default: "https://api.push.apple.com",
         "Apple's push service"
     )
     static let certificatesSetting = SettingKey(
         "APNS_CA_FILE",
         .text,
+        class: .sandbox,
         default: "",
         "certificates to trust in place of the system's, for the sandbox"
     )

@@ -94,6 +94,9 @@ public struct ClerkSettings: Sendable {
     /// Whether a token must name one.
     public let requireAuthorizedParty: Bool
 
+    /// The settings.
+    public static let keys: [SettingKey] = [.clerkJWKSURL, .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP]
+
     /// Reads `CLERK_JWKS_URL`, `CLERK_ISSUER`, `CLERK_AUTHORIZED_PARTIES`, `CLERK_REQUIRE_AZP`.
     public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.jwksURL = try reader.text(.clerkJWKSURL)

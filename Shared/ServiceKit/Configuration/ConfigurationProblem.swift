@@ -17,3 +17,18 @@ public struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringConv
     /// `PORT: not a port number`.
     public var description: String { "\(self.variable): \(self.reason)" }
 }
+
+/// All settings that are too weak for production: the start stops with one line for each.
+public struct ConfigurationProblems: Error, Sendable, Equatable, CustomStringConvertible {
+    /// Which, in the order of the documentation.
+    public let all: [ConfigurationProblem]
+
+    /// Nil when there is none.
+    init?(_ all: [ConfigurationProblem]) {
+        guard !all.isEmpty else { return nil }
+        self.all = all
+    }
+
+    /// A line for each.
+    public var description: String { self.all.map(\.description).joined(separator: "\n") }
+}

@@ -4,7 +4,7 @@ import Foundation
 /// Keys that all processes of a service know, and nobody else: derived from `INTERNAL_TOKEN`.
 ///
 /// While a token is being replaced there is a key of each, and what was made with either is known again: cursors of lists,
-/// sessions on the operators' page, whether a request with a secret in it is the same again. What may be lost with a
+/// whether a request with a secret in it is the same again. What may be lost with a
 /// token, such as counts of requests, is made with the first one alone.
 struct DerivedKeys: Sendable {
     private let secrets: [SymmetricKey]

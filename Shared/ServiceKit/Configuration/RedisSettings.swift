@@ -13,23 +13,38 @@ public struct RedisSettings: Sendable {
     static let url = SettingKey(
         "REDIS_URL",
         .url(Self.schemes),
+        class: .server,
         secret: true,
         "Redis; redis+sentinel://[user:password@]host:26379,host:26379/master[/database] asks Sentinels where it is"
     )
-    static let prefix = SettingKey("REDIS_PREFIX", .text, optional: true, "what all keys in Redis begin with")
+    static let prefix = SettingKey(
+        "REDIS_PREFIX",
+        .text,
+        class: .plain,
+        optional: true,
+        "what all keys in Redis begin with"
+    )
     static let authorities = SettingKey(
         "REDIS_CA_FILE",
         .text,
+        class: .plain,
         optional: true,
         "PEM: whom rediss:// trusts; without it the authorities of the system"
     )
     static let certificate = SettingKey(
         "REDIS_CERTIFICATE_FILE",
         .text,
+        class: .plain,
         optional: true,
         "PEM: who we are, for a Redis that asks; needs REDIS_KEY_FILE"
     )
-    static let key = SettingKey("REDIS_KEY_FILE", .text, optional: true, "PEM: the key of REDIS_CERTIFICATE_FILE")
+    static let key = SettingKey(
+        "REDIS_KEY_FILE",
+        .text,
+        class: .plain,
+        optional: true,
+        "PEM: the key of REDIS_CERTIFICATE_FILE"
+    )
 
     /// All but the URL.
     static let more = [Self.prefix, Self.authorities, Self.certificate, Self.key]

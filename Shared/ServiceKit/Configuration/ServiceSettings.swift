@@ -37,8 +37,10 @@ public struct ServiceSettings: Sendable {
 
     /// Where the service runs.
     public enum Profile: String, Sendable {
-        /// Real money.
+        /// Real money: weak settings are refused (`ProductionGate`).
         case production
+        /// As production, but with the providers' sandboxes.
+        case staging
         /// Development and tests: the clock may be moved.
         case sandbox
     }
@@ -77,7 +79,7 @@ public struct ServiceSettings: Sendable {
     public init(service: String, needs: Needs, reader: SettingsReader) throws(ConfigurationProblem) {
         self.service = service
         self.reader = reader
-        self.profile = Profile(rawValue: try reader.text(.profile)) ?? .production
+        self.profile = try Self.profile(reader)
         self.logLevel = Logger.Level(rawValue: try reader.text(.logLevel)) ?? .info
         self.shutdownGrace = try reader.seconds(.shutdownGrace)
         self.http = try HTTPSettings(reader)
@@ -92,6 +94,11 @@ public struct ServiceSettings: Sendable {
         self.authOrNone = needs.contains(.auth) ? try AuthSettings(reader) : nil
         self.dataKeysOrNone = needs.contains(.dataKeys) ? try DataKeySettings(reader) : nil
         self.exportTokensOrNone = needs.contains(.exports) ? try reader.narrowSecrets(.exportsToken) : nil
+    }
+
+    /// Where a service with these settings runs; production, unless they say otherwise.
+    static func profile(_ reader: SettingsReader) throws(ConfigurationProblem) -> Profile {
+        Profile(rawValue: try reader.text(.profile)) ?? .production
     }
 
     /// The database.

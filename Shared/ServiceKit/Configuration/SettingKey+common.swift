@@ -1,6 +1,6 @@
 extension SettingKey {
     static let port = SettingKey("PORT", .integer(0...65535), "port of the public HTTP server; 0 picks a free one")
-    static let host = SettingKey("HOST", .text, default: "0.0.0.0", "address of the public HTTP server")
+    static let host = SettingKey("HOST", .text, class: .plain, default: "0.0.0.0", "address of the public HTTP server")
     static let deadline = SettingKey(
         "REQUEST_DEADLINE_SECONDS",
         .integer(1...300),
@@ -39,18 +39,21 @@ extension SettingKey {
     static let internalHost = SettingKey(
         "INTERNAL_HOST",
         .text,
+        class: .plain,
         default: "127.0.0.1",
         "address of the internal port"
     )
     static let internalToken = SettingKey(
         "INTERNAL_TOKEN",
         .list,
+        class: .token(),
         secret: true,
         "bearer token of the internal port, 16 characters or more; several while one is being replaced: all are taken"
     )
     static let metricsToken = SettingKey(
         "METRICS_TOKEN",
         .list,
+        class: .token(),
         optional: true,
         secret: true,
         "opens /metrics and nothing else, for Prometheus; several while one is being replaced: all are taken"
@@ -58,30 +61,35 @@ extension SettingKey {
     static let databaseURL = SettingKey(
         "DATABASE_URL",
         .url(["postgres", "postgresql"]),
+        class: .server,
         secret: true,
         "Postgres, as the handler role"
     )
     static let workerDatabaseURL = SettingKey(
         "WORKER_DATABASE_URL",
         .url(["postgres", "postgresql"]),
+        class: .server,
         secret: true,
         "Postgres, as the worker role"
     )
     static let migrationDatabaseURL = SettingKey(
         "MIGRATION_DATABASE_URL",
         .url(["postgres", "postgresql"]),
+        class: .server,
         secret: true,
         "Postgres, as the owner role; only read with --migrate"
     )
     static let rabbitmqURL = SettingKey(
         "RABBITMQ_URL",
         .url(["amqp", "amqps"]),
+        class: .server,
         secret: true,
         "RabbitMQ, several hosts allowed, as the user of the service"
     )
     static let rabbitmqTopologyURL = SettingKey(
         "RABBITMQ_TOPOLOGY_URL",
         .url(["amqp", "amqps"]),
+        class: .server,
         optional: true,
         secret: true,
         "RabbitMQ as the user that declares exchanges and queues; RABBITMQ_URL if not set"
@@ -89,18 +97,26 @@ extension SettingKey {
     static let rabbitmqManagementURL = SettingKey(
         "RABBITMQ_MANAGEMENT_URL",
         .url(["http", "https"]),
+        class: .peer,
         secret: true,
         "management API; without it policies are not compared"
     )
     static let clerkJWKSURL = SettingKey(
         "CLERK_JWKS_URL",
         .url(["http", "https"]),
+        class: .address,
         "public keys of the session tokens"
     )
-    static let clerkIssuer = SettingKey("CLERK_ISSUER", .url(["http", "https"]), "the exact issuer of session tokens")
+    static let clerkIssuer = SettingKey(
+        "CLERK_ISSUER",
+        .url(["http", "https"]),
+        class: .address,
+        "the exact issuer of session tokens"
+    )
     static let clerkAuthorizedParties = SettingKey(
         "CLERK_AUTHORIZED_PARTIES",
         .list,
+        class: .parties,
         default: "",
         "origins that may have asked for a token (azp)"
     )
@@ -113,18 +129,21 @@ extension SettingKey {
     static let authInternalURL = SettingKey(
         "AUTH_INTERNAL_URL",
         .url(["http", "https"]),
+        class: .peer,
         "internal port of auth: data keys and approval keys"
     )
     /// For `auth`, which gives data keys out, and for services that ask for them.
     public static let dataKeysToken = SettingKey(
         "DATA_KEYS_TOKEN",
         .list,
+        class: .token(),
         secret: true,
         "opens people's data keys at auth, 16 characters or more and no INTERNAL_TOKEN; several as that: the first is sent"
     )
     static let exportsToken = SettingKey(
         "EXPORTS_TOKEN",
         .list,
+        class: .token(),
         secret: true,
         "opens what is held about a person, 16 characters or more and no INTERNAL_TOKEN; several as that: the first is sent"
     )
@@ -132,6 +151,7 @@ extension SettingKey {
     public static let anchorKey = SettingKey(
         "ANCHOR_API_KEY",
         .list,
+        class: .given(characters: 16),
         secret: true,
         "the provider's API key; of several the first is sent"
     )
@@ -139,6 +159,7 @@ extension SettingKey {
     public static let publicLink = SettingKey(
         "PUBLIC_LINK_URL",
         .url(["http", "https"]),
+        class: .address,
         default: "https://transfa.app",
         "what links of profiles, money drops and payment requests begin with"
     )
@@ -151,12 +172,14 @@ extension SettingKey {
     static let tracingEndpoint = SettingKey(
         "OTEL_EXPORTER_OTLP_ENDPOINT",
         .url(["http", "https"]),
+        class: .peer,
         optional: true,
         "a collector of OpenTelemetry; without it no spans are sent"
     )
     static let tracingHeaders = SettingKey(
         "OTEL_EXPORTER_OTLP_HEADERS",
         .list,
+        class: .given(characters: 1),
         optional: true,
         secret: true,
         "headers for the collector, as name=value, percent-encoded"
@@ -169,9 +192,9 @@ extension SettingKey {
     )
     static let profile = SettingKey(
         "TRANSFA_PROFILE",
-        .word(["production", "sandbox"]),
+        .word(["production", "staging", "sandbox"]),
         default: "production",
-        "sandbox lets the clock be moved"
+        "production refuses weak settings, staging too but for the providers' sandboxes; sandbox lets the clock be moved"
     )
     static let shutdownGrace = SettingKey(
         "SHUTDOWN_GRACE_SECONDS",

@@ -22,6 +22,8 @@ public struct SettingKey: Sendable, Hashable {
     public let name: String
     /// What its text must look like.
     public let kind: Kind
+    /// What production demands of it; nil for what its kind says all about: numbers, flags, words and rates.
+    public let settingClass: SettingClass?
     /// The value when it is not set; nil if there is none.
     public let fallback: String?
     /// Whether the service goes without it.
@@ -35,6 +37,7 @@ public struct SettingKey: Sendable, Hashable {
     public init(
         _ name: String,
         _ kind: Kind,
+        class settingClass: SettingClass? = nil,
         default fallback: String? = nil,
         optional isOptional: Bool = false,
         secret: Bool = false,
@@ -42,16 +45,27 @@ public struct SettingKey: Sendable, Hashable {
     ) {
         self.name = name
         self.kind = kind
+        self.settingClass = settingClass
         self.fallback = fallback
         self.isOptional = isOptional
         self.isSecret = secret
         self.purpose = purpose
     }
 
-    /// One line for the documentation: name, type, default, whether it is secret, purpose.
+    /// One line for the documentation: name, type, default, whether it is secret, purpose, what production demands.
     public var documentation: String {
         let fallback = self.fallback.map { "default `\($0)`" } ?? (self.isOptional ? "optional" : "required")
-        return "\(self.name) (\(self.kindText), \(fallback)\(self.isSecret ? ", secret" : "")): \(self.purpose)"
+        let demand = self.settingClass?.demand.map { "; in production \($0)" } ?? ""
+        return
+            "\(self.name) (\(self.kindText), \(fallback)\(self.isSecret ? ", secret" : "")): \(self.purpose)\(demand)"
+    }
+
+    /// Whether its kind leaves open what it is, so that it needs a class.
+    var needsClass: Bool {
+        switch self.kind {
+        case .text, .url, .list: true
+        case .integer, .flag, .word, .rate: false
+        }
     }
 
     private var kindText: String {

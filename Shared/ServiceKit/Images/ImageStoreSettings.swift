@@ -9,12 +9,20 @@ public struct ImageStoreSettings: Sendable {
     static let url = SettingKey(
         "IMAGE_STORE_URL",
         .url(["file", "s3"]),
+        class: .store,
         "where images are kept: file:///folder or s3://bucket?endpoint=https://host&region=name"
     )
-    static let accessKey = SettingKey("AWS_ACCESS_KEY_ID", .text, default: "", "access key of the bucket")
+    static let accessKey = SettingKey(
+        "AWS_ACCESS_KEY_ID",
+        .text,
+        class: .plain,
+        default: "",
+        "access key of the bucket"
+    )
     static let secretKey = SettingKey(
         "AWS_SECRET_ACCESS_KEY",
         .text,
+        class: .given(characters: 16),
         default: "",
         secret: true,
         "its secret"

@@ -14,6 +14,9 @@ public struct ServiceDefinition: Sendable {
     /// The composition root.
     public let build: @Sendable (ServiceHost) async throws -> ServiceParts
 
+    /// All documented settings, those that services share first.
+    public var settings: [SettingKey] { ServiceSettings.keys(for: self.needs) + self.keys }
+
     /// Describes a service.
     ///
     /// The name is lower case and also names the roles `<name>_owner`, `<name>_handler`, `<name>_worker`. `build` wires

@@ -11,16 +11,17 @@ import Postgres
 /// - `--migrate-look`: prints how every migration and every set of functions stands in the database, as a JSON object
 ///   in a line each, and ends.
 /// - `--settings`: prints the documented settings and ends.
+/// - `--check`: reads the shared settings and says which ones production refuses, and ends.
 /// - `--version`: prints the version and ends.
 ///
-/// Status 0 after a graceful shutdown, 78 for a configuration problem (one line on standard error names the variable),
-/// 64 for an unknown argument, 70 when the service failed.
+/// Status 0 after a graceful shutdown, 78 for a configuration problem (one line on standard error names the variable; in
+/// production one line for each that is too weak), 64 for an unknown argument, 70 when the service failed.
 public enum ServiceMain {
     static let unknownArgument: Int32 = 64
     static let failed: Int32 = 70
 
     private static let known: Set<String> = [
-        "--migrate", "--migrate-only", "--migrate-look", "--settings", "--version",
+        "--migrate", "--migrate-only", "--migrate-look", "--settings", "--check", "--version",
     ]
 
     /// Runs a service and ends the process.
@@ -50,6 +51,9 @@ public enum ServiceMain {
         do {
             try await Self.start(definition, arguments: arguments, reader: reader)
             return 0
+        } catch let problems as ConfigurationProblems {
+            for problem in problems.all { Self.say("\(definition.name): \(problem)") }
+            return ConfigurationProblem.exitStatus
         } catch let problem as ConfigurationProblem {
             Self.say("\(definition.name): \(problem)")
             return ConfigurationProblem.exitStatus
@@ -67,9 +71,7 @@ public enum ServiceMain {
             return "\(definition.name) \(ServiceVersion.text)"
         }
         guard arguments.contains("--settings") else { return nil }
-        return (ServiceSettings.keys(for: definition.needs) + definition.keys).map(\.documentation).joined(
-            separator: "\n"
-        )
+        return definition.settings.map(\.documentation).joined(separator: "\n")
     }
 
     private static func start(
@@ -81,15 +83,19 @@ public enum ServiceMain {
             return try await Self.lookAtMigrations(definition, reader: reader)
         }
         if arguments.contains("--migrate-only") {
+            try ProductionGate([.migrationDatabaseURL], profile: try ServiceSettings.profile(reader)).check(reader)
             return try await Self.migrate(definition, reader: reader, logger: Logger(label: definition.name))
         }
+        try ProductionGate(definition, profile: try ServiceSettings.profile(reader)).check(reader)
         let settings = try ServiceSettings(service: definition.name, needs: definition.needs, reader: reader)
+        if arguments.contains("--check") { return }
         let level = settings.logLevel
         LoggingSystem.bootstrap { JSONLogHandler(label: $0, level: level) }
         let metrics = PrometheusRegistry()
         MetricsSystem.bootstrap(metrics)
         let logger = Logger(label: definition.name)
         if arguments.contains("--migrate") {
+            try ProductionGate([.migrationDatabaseURL], profile: settings.profile).check(reader)
             try await Self.migrate(definition, reader: reader, logger: logger)
         }
         let host = try ServiceHost(settings: settings, logger: logger, metrics: metrics)

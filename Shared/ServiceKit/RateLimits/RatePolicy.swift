@@ -80,6 +80,7 @@ extension SettingKey {
     static let trustedProxies = SettingKey(
         "TRUSTED_PROXIES",
         .list,
+        class: .plain,
         default: "",
         "addresses and networks (10.0.0.0/8) whose X-Forwarded-For, X-Request-Id and traceparent are believed"
     )

@@ -1,0 +1,13 @@
+import ServiceKit
+import ServiceTestSupport
+import Testing
+
+@testable import AccountService
+
+@Suite("Settings of account in production")
+struct ProductionTests {
+    @Test("every setting has a class, each weak value is refused by its name, and strong ones start")
+    func settings() throws {
+        #expect(try ProductionTrial(.account).faults() == [])
+    }
+}
