@@ -15,8 +15,8 @@ struct SecretStrength: Sendable {
         self.isOurs = isOurs
     }
 
-    /// What is left of a random character when it is a hexadecimal digit and the text is short: half of its four bits.
-    private static let bitsOfCharacter = 2.2
+    /// So much must show of each random character: less than is seen of a hexadecimal digit when a text is short.
+    private static let bitsOfCharacter = 1.6
     /// So few characters must be of a larger alphabet than hexadecimal digits.
     private static let fewCharacters = 16
     /// Marks of examples, which no secret has.
