@@ -22,7 +22,8 @@ extension Exports {
             )
         ],
         excuses: [
-            Excuse("replay_problems", because: "events of the archive that an operator had handled again in vain")
+            Excuse("replay_problems", because: "events of the archive that an operator had handled again in vain"),
+            Excuse("operator_sessions", because: "sessions of operators, who are no users"),
         ]
     )
 }
