@@ -37,6 +37,25 @@ def jpeg_segment(marker, data):
     return struct.pack(">BBH", 0xFF, marker, len(data) + 2) + data
 
 
+def with_scans(path, count):
+    """Repeats the last scan of a progressive JPEG until it has so many."""
+    data = path.read_bytes()
+    last = data.rindex(b"\xff\xda")
+    more = count - data.count(b"\xff\xda")
+    path.write_bytes(data[:-2] + data[last:-2] * more + data[-2:])
+
+
+def make_costly(folder):
+    """Small files that keep whoever shows them busy."""
+    folder.mkdir()
+    blank = Image.new("L", (4960, 4960), 128)
+    for name, count in (("scans-880.jpg", 880), ("scans-20000.jpg", 20_000), ("scans-17.jpg", 17)):
+        blank.save(folder / name, "JPEG", progressive=True)
+        with_scans(folder / name, count)
+    picture("L").save(folder / "scans-101.jpg", "JPEG", progressive=True)
+    with_scans(folder / "scans-101.jpg", 101)
+
+
 def make(folder):
     def save(name, image, kind, **more):
         image.save(folder / name, kind, **more)
@@ -47,6 +66,8 @@ def make(folder):
     save("grey.jpg", picture("L"), "JPEG", comment=CANARY)
     save("print.jpg", picture("CMYK"), "JPEG", exif=exif(3))
     save("restarts.jpg", picture(size=(200, 200)), "JPEG", restart_marker_blocks=4)
+    save("scans-100.jpg", picture("L"), "JPEG", progressive=True, comment=CANARY)
+    with_scans(folder / "scans-100.jpg", 100)
     plain = (folder / "upright.jpg").read_bytes()
     odd = jpeg_segment(0xE5, CANARY.encode()) + jpeg_segment(0xED, b"Photoshop 3.0\0" + CANARY.encode())
     second = (folder / "grey.jpg").read_bytes()
@@ -79,6 +100,7 @@ def make(folder):
     picture().save(refused / "unknown.bmp", "BMP")
     Image.new("1", (9000, 10)).save(refused / "large.png", "PNG")
     Image.new("L", (7000, 7000)).save(refused / "large.jpg", "JPEG")
+    make_costly(folder / "costly")
 
 
 def opened(path):
