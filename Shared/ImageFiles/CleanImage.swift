@@ -18,7 +18,7 @@ public struct CleanImage: Sendable, Hashable {
         let parts: ImageParts
         switch kind {
         case .jpeg: parts = try JPEGCleaner.clean(bytes, within: limits)
-        case .png: parts = try PNGCleaner.clean(bytes)
+        case .png: parts = try PNGCleaner.clean(bytes, within: limits)
         case .webp: parts = try WebPCleaner.clean(bytes)
         }
         try limits.check(width: parts.width, height: parts.height)

@@ -12,23 +12,27 @@ public struct ImageLimits: Sendable, Hashable {
     ///
     /// A scan of a component goes through as many samples as the component has, however few bytes it holds.
     public var samples: Int
+    /// Of a PNG: the bytes that its rows unpack to.
+    public var unpacked: Int
 
     /// Takes bounds; the usual ones take what a phone photographs, once it was made smaller.
     ///
     /// Encoders write about 10 scans when they write more than one; with 25 million pixels in full colour these go
-    /// through 350 million samples.
+    /// through 350 million samples. 25 million pixels of 8 bits in colour and alpha unpack to 100 million bytes.
     public init(
         bytes: Int = 5 * 1024 * 1024,
         pixels: Int = 25_000_000,
         side: Int = 8192,
         scans: Int = 100,
-        samples: Int = 400_000_000
+        samples: Int = 400_000_000,
+        unpacked: Int = 110_000_000
     ) {
         self.bytes = bytes
         self.pixels = pixels
         self.side = side
         self.scans = scans
         self.samples = samples
+        self.unpacked = unpacked
     }
 
     /// Refuses a picture that is too large.

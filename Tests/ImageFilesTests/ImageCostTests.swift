@@ -6,23 +6,45 @@ import Testing
 struct ImageCostTests {
     @Test("a JPEG of too many scans, or of too many samples in all of them, is refused")
     func scans() async throws {
-        try await PictureSamples.with { folder in
+        try await PictureSamples.with("costly") { folder in
             for (name, most) in [
-                ("scans-880", 100_000), ("scans-20000", 900_000), ("scans-17", 10_000), ("scans-101", 9_000),
+                ("scans-880", 140_000), ("scans-20000", 1_000_000), ("scans-17", 100_000), ("scans-101", 25_000),
             ] {
-                let bytes = try PictureSamples.bytes("\(folder)/costly/\(name).jpg")
+                let bytes = try PictureSamples.bytes("\(folder)/\(name).jpg")
                 #expect(bytes.count < most, "\(name)")
                 #expect(throws: ImageProblem.tooManyPixels, "\(name)") { try CleanImage(cleaning: bytes) }
             }
             // Each bound by itself: 17 scans of 4960 x 4960 samples, and 101 of few.
-            let few = try PictureSamples.bytes("\(folder)/costly/scans-17.jpg")
+            let few = try PictureSamples.bytes("\(folder)/scans-17.jpg")
             let samples = 17 * 4960 * 4960
             #expect(try CleanImage(cleaning: few, within: ImageLimits(samples: samples)).width == 4960)
             #expect(throws: ImageProblem.tooManyPixels) {
                 try CleanImage(cleaning: few, within: ImageLimits(samples: samples - 1))
             }
-            let small = try PictureSamples.bytes("\(folder)/costly/scans-101.jpg")
+            let small = try PictureSamples.bytes("\(folder)/scans-101.jpg")
             #expect(try CleanImage(cleaning: small, within: ImageLimits(scans: 101)).width == 61)
+        }
+    }
+
+    @Test("a PNG whose profile or pixels unpack to too much, or are not whole, is refused")
+    func packed() async throws {
+        try await PictureSamples.with("costly") { folder in
+            let broken = [
+                "profile", "profiles", "profile-noise", "rows", "noise", "short", "long", "followed", "cut", "checksum",
+                "filter",
+            ]
+            for (name, problem) in broken.map({ ($0, ImageProblem.malformed) }) + [("deep", .tooManyPixels)] {
+                let bytes = try PictureSamples.bytes("\(folder)/\(name).png")
+                #expect(bytes.count <= ImageLimits().bytes, "\(name)")
+                #expect(throws: problem, "\(name)") { try CleanImage(cleaning: bytes) }
+            }
+            // The bound is that of the rows with their filters.
+            let grey = try PictureSamples.bytes("\(folder)/whole.png")
+            let rows = 20 * (1 + 20)
+            #expect(try CleanImage(cleaning: grey, within: ImageLimits(unpacked: rows)).height == 20)
+            #expect(throws: ImageProblem.tooManyPixels) {
+                try CleanImage(cleaning: grey, within: ImageLimits(unpacked: rows - 1))
+            }
         }
     }
 

@@ -4,11 +4,11 @@ import TestSupport
 /// What `pictures.py` makes.
 enum PictureSamples {
     /// A folder with samples, gone afterwards.
-    static func with(_ body: (String) async throws -> Void) async throws {
+    static func with(_ kind: String = "make", _ body: (String) async throws -> Void) async throws {
         let folder = "\(Scratch.directory)/pictures-\(Scratch.shortName())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await TestPython.run("pictures.py", ["make", folder])
+        try await TestPython.run("pictures.py", [kind, folder])
         try await body(folder)
     }
 
