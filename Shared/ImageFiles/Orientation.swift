@@ -30,11 +30,22 @@ enum Orientation {
         }
     }
 
+    /// What EXIF begins with in a JPEG, and what some also put before it in a WebP.
+    private static let name = Array("Exif".utf8) + [0, 0]
+
+    /// The orientation in a chunk, which may begin as a segment of a JPEG does.
+    static func read(chunk: ArraySlice<UInt8>) -> Int? {
+        Self.read(chunk.starts(with: Self.name) ? chunk.dropFirst(Self.name.count) : chunk)
+    }
+
     /// EXIF that holds an orientation and nothing else.
+    static func chunk(_ orientation: Int) -> [UInt8] {
+        let header: [UInt8] = [0x4d, 0x4d, 0, 0x2a, 0, 0, 0, 8, 0, 1]
+        return header + [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(clamping: orientation), 0, 0, 0, 0, 0, 0]
+    }
+
+    /// The same as a segment of a JPEG.
     static func segment(_ orientation: Int) -> [UInt8] {
-        var bytes: [UInt8] = [0xff, 0xe1, 0, 34]
-        bytes += Array("Exif".utf8) + [0, 0, 0x4d, 0x4d, 0, 0x2a, 0, 0, 0, 8, 0, 1]
-        bytes += [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(clamping: orientation), 0, 0, 0, 0, 0, 0]
-        return bytes
+        [0xff, 0xe1, 0, 34] + Self.name + Self.chunk(orientation)
     }
 }

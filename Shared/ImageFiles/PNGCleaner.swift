@@ -4,7 +4,11 @@ struct PNGCleaner {
 
     private let limits: ImageLimits
     private var reader: ByteReader
-    private var file = Self.signature
+    /// The chunks before the pixels, and those from there on: the orientation comes between them.
+    private var head = Self.signature
+    private var rest: [UInt8] = []
+    private var orientation: Int?
+    private var hasEXIF = false
     private var size: (width: Int, height: Int)?
     private var rows: PNGRows?
     private var needsPalette = false
@@ -56,7 +60,10 @@ struct PNGCleaner {
         }
         guard let size, self.data != .before, self.hasPalette || !self.needsPalette else { throw .malformed }
         try self.checkRows()
-        return ImageParts(width: size.width, height: size.height, bytes: self.file)
+        if let orientation = self.orientation {
+            Self.append(Array("eXIf".utf8) + Orientation.chunk(orientation), to: &self.head)
+        }
+        return ImageParts(width: size.width, height: size.height, bytes: self.head + self.rest)
     }
 
     private mutating func keep(_ type: String, _ named: ArraySlice<UInt8>) throws(ImageProblem) {
@@ -76,15 +83,32 @@ struct PNGCleaner {
         case "iCCP": try self.checkProfile(named.dropFirst(4))
         case "IEND":
             guard named.count == 4 else { throw .malformed }
+        case "eXIf":
+            self.readEXIF(named.dropFirst(4))
+            return
         case _ where Self.animation.contains(type): throw .animated
         case _ where Self.kept.contains(type): break
         // A capital letter at the beginning: without this chunk the picture cannot be shown.
         case _ where named.first.map { $0 & 0x20 == 0 } ?? true: throw .malformed
         default: return
         }
-        self.file.append(number: named.count - 4, bytes: 4)
-        self.file += named
-        self.file.append(number: Int(CRC32.of(named)), bytes: 4)
+        if self.data == .before {
+            Self.append(named, to: &self.head)
+        } else {
+            Self.append(named, to: &self.rest)
+        }
+    }
+
+    /// A picture has one EXIF; of more, the first one counts.
+    private mutating func readEXIF(_ data: ArraySlice<UInt8>) {
+        if !self.hasEXIF { self.orientation = Orientation.read(chunk: data) }
+        self.hasEXIF = true
+    }
+
+    private static func append(_ named: some Collection<UInt8>, to file: inout [UInt8]) {
+        file.append(number: named.count - 4, bytes: 4)
+        file += named
+        file.append(number: Int(CRC32.of(named)), bytes: 4)
     }
 
     private mutating func readHeader(_ data: ArraySlice<UInt8>) throws(ImageProblem) {
