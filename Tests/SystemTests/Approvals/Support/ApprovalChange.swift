@@ -21,17 +21,17 @@ enum ApprovalChange: String, CaseIterable, Sendable {
         case device
     }
 
-    /// The event that tells of it, and who has to hear it.
-    private var news: (type: EventType, places: [ServiceName])? {
+    /// The events that tell of it; who takes approvals and listens has to hear them.
+    private var news: [EventType] {
         switch self {
-        case .nothing, .limitLowered: nil
-        case .pinChanged: (PINChanged.type, [.transaction, .subscription])
-        case .pinReset: (PINReset.type, [.transaction, .subscription])
-        case .pinLocked: (PINLocked.type, [.transaction, .subscription])
-        case .deviceRemoved: (DeviceRevoked.type, [.transaction, .subscription])
-        case .sessionEnded: (SessionEnded.type, [.transaction, .subscription])
-        case .frozen: (UserRestricted.type, [.transaction])
-        case .closed: (UserClosed.type, [.transaction, .subscription])
+        case .nothing, .limitLowered: []
+        case .pinChanged: [PINChanged.type]
+        case .pinReset: [PINReset.type]
+        case .pinLocked: [PINLocked.type]
+        case .deviceRemoved: [DeviceRevoked.type]
+        case .sessionEnded: [SessionEnded.type]
+        case .frozen: [UserRestricted.type]
+        case .closed: [UserRestricted.type, UserClosed.type]
         }
     }
 
@@ -41,13 +41,14 @@ enum ApprovalChange: String, CaseIterable, Sendable {
         guard answer.map({ (200..<300).contains($0.status) || self == .pinLocked }) ?? true else {
             throw TestFailure("\(self) was answered \(answer?.text ?? "")")
         }
-        guard let news = self.news else { return }
-        for place in news.places {
+        for type in self.news {
             let heard = """
-                SELECT count(*) FROM inbox WHERE type = '\(news.type.rawValue)' AND subject = '\(person.id.lowercased)'
+                SELECT count(*) FROM inbox WHERE type = '\(type.rawValue)' AND subject = '\(person.id.lowercased)'
                 """
-            try await eventually("\(place) to hear of it", within: .seconds(30), every: .milliseconds(50)) {
-                try await suite.number(heard, of: place.rawValue) > 0
+            for place in [ServiceName.transaction, .subscription] {
+                try await eventually("\(place) to hear of it", within: .seconds(30), every: .milliseconds(50)) {
+                    try await suite.number(heard, of: place.rawValue) > 0
+                }
             }
         }
     }
