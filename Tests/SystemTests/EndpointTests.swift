@@ -42,6 +42,7 @@ extension Probes {
             let suite = try RunningSuite.current
             let person = try await suite.person("lowercase")
             try await suite.addBankAccount(of: person)
+            try await suite.collectExport(of: person)
             let upper = "[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}"
             for endpoint in try Self.endpoints() where endpoint.access == .session && endpoint.method == "GET" {
                 guard let service = ServiceName(rawValue: endpoint.service), !endpoint.path.contains("{"),

@@ -42,6 +42,9 @@ public struct ProfileGate: RouterMiddleware {
         detail: "This profile is closed. What is in it can be read; nothing can be changed any more."
     )
 
+    /// Statuses behind which a closed profile may stand.
+    private static let explained: Set<HTTPResponse.Status> = [.forbidden, .conflict]
+
     private let routes: Routes
     private let state: @Sendable (UserID) async throws -> ProfileState
 
@@ -74,17 +77,17 @@ public struct ProfileGate: RouterMiddleware {
         }
     }
 
-    /// What an order answers; a refusal of a closed profile says that it is closed.
+    /// What an order answers; to a closed profile a refusal says so, and what asks to come again does too.
     private func explained(
         _ context: AppRequestContext,
         _ answer: () async throws -> Response
     ) async throws -> Response {
         do {
             let response = try await answer()
-            guard response.status == .forbidden else { return response }
+            guard Self.explained.contains(response.status) else { return response }
             try await self.refuseIfClosed(context)
             return response
-        } catch let error as any APIErrorConvertible where error.apiError.status == .forbidden {
+        } catch let error as any APIErrorConvertible where Self.explained.contains(error.apiError.status) {
             if error.apiError != Self.closed { try await self.refuseIfClosed(context) }
             throw error
         }

@@ -95,7 +95,7 @@ extension MatrixWorld {
         case "POST /devices": return MatrixCall(path: endpoint.path, body: try RunningSuite.phone())
         case "PUT /users/me/image":
             return MatrixCall(path: endpoint.path, body: Belongings.picture, contentType: "image/png")
-        case "DELETE /users/me/image": return MatrixCall(path: endpoint.path)
+        case "POST /users/me/export", "DELETE /users/me/image": return MatrixCall(path: endpoint.path)
         case "PUT /users/me/settings": return try Self.with(SettingsRequest(whoMayRequest: "everyone"), endpoint)
         case "PUT /notifications/preferences":
             return try Self.with(NotificationPreferencesRequest(showAmounts: true), endpoint)

@@ -128,7 +128,10 @@ struct MatrixWorld: Sendable {
         let owner = self.owner.person
         let digits = owner.username.suffix(7)
         return OwnersMarks(
-            secret: [owner.accountNumber, "221\(digits)7", "000\(digits)1", "00\(digits)7", "@example.com"],
+            secret: [
+                owner.accountNumber, "221\(digits)7", "000\(digits)1", "00\(digits)7",
+                "\(owner.username)@example.com",
+            ],
             recognisable: [owner.username, self.nuisance.username] + self.owner.ids.map(\.lowercased)
                 + [self.applications[.owner]?.document.lowercased].compactMap { $0 }
         )
