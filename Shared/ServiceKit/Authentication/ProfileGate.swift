@@ -46,12 +46,14 @@ public struct ProfileGate: RouterMiddleware {
     private static let explained: Set<HTTPResponse.Status> = [.forbidden, .conflict]
 
     private let routes: Routes
-    private let state: @Sendable (UserID) async throws -> ProfileState
+    private let look: @Sendable (UserID) async throws -> ProfileState
+    /// Whoever sends something again is not looked up again.
+    private let recent = RecentFacts<UserID, ProfileState>()
 
-    /// Creates the gate; `state` reads the service's own database.
+    /// Creates the gate; `state` reads the service's own database, once in two seconds for each user.
     public init(_ routes: Routes = Routes(), state: @escaping @Sendable (UserID) async throws -> ProfileState) {
         self.routes = routes
-        self.state = state
+        self.look = state
     }
 
     /// Answers 403 or 409 itself, or calls the rest of the chain.
@@ -91,6 +93,11 @@ public struct ProfileGate: RouterMiddleware {
             if error.apiError != Self.closed { try await self.refuseIfClosed(context) }
             throw error
         }
+    }
+
+    /// How a profile stands; who has none may have one in a moment.
+    private func state(_ user: UserID) async throws -> ProfileState {
+        try await self.recent.fact(user, keeping: { $0 != .missing }, look: self.look)
     }
 
     private func refuseIfClosed(_ context: AppRequestContext) async throws {
