@@ -85,7 +85,9 @@ struct AuthParts {
             takeMessage: TakeClerkMessage(
                 database: work,
                 webhooks: self.clerkWebhooks,
-                closeProfile: self.closeProfile
+                users: self.users,
+                closeProfile: self.closeProfile,
+                index: self.configuration.index
             ),
             memory: self.host.messageMemory(),
             metrics: WebhookMetrics(self.host.metrics),

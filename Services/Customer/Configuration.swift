@@ -12,6 +12,8 @@ struct CustomerConfiguration: Sendable {
     let index: BlindIndex
     /// Where banks cut the names of holders off.
     let nameLengths: NameLengths
+    /// Makes the addresses that the provider gets until people's own are proven.
+    let standIns: StandInAddress
 
     static let anchorURLSetting = SettingKey("ANCHOR_BASE_URL", .url(["http", "https"]), "the provider's API")
     static let indexKeySetting = SettingKey(
@@ -28,9 +30,19 @@ struct CustomerConfiguration: Sendable {
         "lengths at which banks cut names of holders off, separated by commas; code:length for one bank alone"
     )
 
+    static let standInSetting = SettingKey(
+        "STAND_IN_MAIL_DOMAIN",
+        .text,
+        default: "people.transfa.app",
+        "a domain of ours that nobody gets mail at: the provider gets an address there until a person's own is proven"
+    )
+
     /// All settings of customer's own.
     static let keys =
-        [Self.anchorURLSetting, .anchorKey, Self.indexKeySetting, .publicLink, Self.nameLengthsSetting]
+        [
+            Self.anchorURLSetting, .anchorKey, Self.indexKeySetting, .publicLink, Self.nameLengthsSetting,
+            Self.standInSetting,
+        ]
         + ImageStoreSettings.keys
 
     /// Reads them.
@@ -43,5 +55,9 @@ struct CustomerConfiguration: Sendable {
             throw SettingsReader.problem(Self.nameLengthsSetting, "holds lengths from 10 to 200, or code:length")
         }
         self.nameLengths = nameLengths
+        guard let standIns = StandInAddress(domain: try reader.text(Self.standInSetting)) else {
+            throw SettingsReader.problem(Self.standInSetting, "is no domain")
+        }
+        self.standIns = standIns
     }
 }

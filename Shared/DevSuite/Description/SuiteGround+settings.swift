@@ -52,10 +52,13 @@ extension SuiteGround {
             "TRANSFA_PROFILE": "sandbox", "LOG_LEVEL": self.choices.logLevel,
             "SHUTDOWN_GRACE_SECONDS": "\(self.choices.graceSeconds)",
             "ANCHOR_API_KEY": self.secrets[.anchorAPIKey], "ANCHOR_WEBHOOK_TOKEN": self.secrets.webhookToken,
-            "CLERK_ISSUER": Self.issuer, "TRUSTED_PROXIES": "127.0.0.1/32",
+            // A test may last longer than a session token of Clerk's.
+            "CLERK_ISSUER": Self.issuer, "CLERK_LONGEST_TOKEN_SECONDS": "86400", "TRUSTED_PROXIES": "127.0.0.1/32",
         ]
         if let limit = self.choices.rateLimit {
-            for policy in ["ADDRESS", "USER", "MONEY", "SECRETS", "LOOKUPS"] { values["RATE_LIMIT_\(policy)"] = limit }
+            for policy in ["ADDRESS", "USER", "MONEY", "SECRETS", "LOOKUPS", "IDENTITIES"] {
+                values["RATE_LIMIT_\(policy)"] = limit
+            }
         }
         return values
     }

@@ -14,6 +14,8 @@ public struct Identity: Hashable, Sendable {
     ///
     /// Nil when the token does not say.
     public let provenAt: Date?
+    /// The address and number that the identity provider has verified, as far as the token says.
+    public let contact: VerifiedContact
     /// The organization in whose name the session is, and the user's role there; nil for one's own.
     public let organization: Organization?
 
@@ -37,12 +39,14 @@ public struct Identity: Hashable, Sendable {
         clerkSubject: String,
         sessionID: String,
         provenAt: Date? = nil,
+        contact: VerifiedContact = VerifiedContact(),
         organization: Organization? = nil
     ) {
         self.userID = userID
         self.clerkSubject = clerkSubject
         self.sessionID = sessionID
         self.provenAt = provenAt
+        self.contact = contact
         self.organization = organization
     }
 }

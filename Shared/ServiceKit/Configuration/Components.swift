@@ -93,13 +93,17 @@ public struct ClerkSettings: Sendable {
     public let authorizedParties: Set<String>
     /// Whether a token must name one.
     public let requireAuthorizedParty: Bool
+    /// How long a token may be good for, from issue to expiry.
+    public let longestToken: Duration
 
-    /// Reads `CLERK_JWKS_URL`, `CLERK_ISSUER`, `CLERK_AUTHORIZED_PARTIES`, `CLERK_REQUIRE_AZP`.
+    /// Reads `CLERK_JWKS_URL`, `CLERK_ISSUER`, `CLERK_AUTHORIZED_PARTIES`, `CLERK_REQUIRE_AZP`,
+    /// `CLERK_LONGEST_TOKEN_SECONDS`.
     public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.jwksURL = try reader.text(.clerkJWKSURL)
         self.issuer = try reader.text(.clerkIssuer)
         self.authorizedParties = Set(try reader.list(.clerkAuthorizedParties))
         self.requireAuthorizedParty = try reader.flag(.clerkRequireAZP)
+        self.longestToken = try reader.seconds(.clerkLongestToken)
         if self.requireAuthorizedParty, self.authorizedParties.isEmpty {
             throw SettingsReader.problem(.clerkAuthorizedParties, "must not be empty while CLERK_REQUIRE_AZP is true")
         }

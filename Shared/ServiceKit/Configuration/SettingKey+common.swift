@@ -110,6 +110,12 @@ extension SettingKey {
         default: "false",
         "refuse tokens that name no authorised party"
     )
+    static let clerkLongestToken = SettingKey(
+        "CLERK_LONGEST_TOKEN_SECONDS",
+        .integer(60...86_400),
+        default: "900",
+        "refuse tokens that are good for longer, from issue to expiry; Clerk's session tokens are for a minute"
+    )
     static let authInternalURL = SettingKey(
         "AUTH_INTERNAL_URL",
         .url(["http", "https"]),
@@ -185,7 +191,9 @@ extension ServiceSettings {
             .tracingProtocol,
         ]
         let database: [SettingKey] = [.databaseURL, .workerDatabaseURL, .migrationDatabaseURL]
-        let clerk: [SettingKey] = [.clerkJWKSURL, .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP]
+        let clerk: [SettingKey] = [
+            .clerkJWKSURL, .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP, .clerkLongestToken,
+        ]
         return always + RateLimitSettings.keys
             + (needs.contains(.database) ? database : [])
             + (needs.contains(.broker) ? [.rabbitmqURL, .rabbitmqTopologyURL] : [])
