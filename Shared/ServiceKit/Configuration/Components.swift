@@ -96,6 +96,8 @@ public struct ClerkSettings: Sendable {
     /// How long a token may be good for, from issue to expiry.
     public let longestToken: Duration
 
+    private static let longestInEarnest = Duration.seconds(86_400)
+
     /// Reads `CLERK_JWKS_URL`, `CLERK_ISSUER`, `CLERK_AUTHORIZED_PARTIES`, `CLERK_REQUIRE_AZP`,
     /// `CLERK_LONGEST_TOKEN_SECONDS`.
     public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
@@ -104,6 +106,9 @@ public struct ClerkSettings: Sendable {
         self.authorizedParties = Set(try reader.list(.clerkAuthorizedParties))
         self.requireAuthorizedParty = try reader.flag(.clerkRequireAZP)
         self.longestToken = try reader.seconds(.clerkLongestToken)
+        if try self.longestToken > Self.longestInEarnest && reader.text(.profile) != "sandbox" {
+            throw SettingsReader.problem(.clerkLongestToken, "must be at most 86400 unless TRANSFA_PROFILE is sandbox")
+        }
         if self.requireAuthorizedParty, self.authorizedParties.isEmpty {
             throw SettingsReader.problem(.clerkAuthorizedParties, "must not be empty while CLERK_REQUIRE_AZP is true")
         }

@@ -112,9 +112,9 @@ extension SettingKey {
     )
     static let clerkLongestToken = SettingKey(
         "CLERK_LONGEST_TOKEN_SECONDS",
-        .integer(60...86_400),
+        .integer(60...31_536_000),
         default: "900",
-        "refuse tokens that are good for longer, from issue to expiry; Clerk's session tokens are for a minute"
+        "refuse tokens that are good for longer, from issue to expiry; more than a day in the profile sandbox alone"
     )
     static let authInternalURL = SettingKey(
         "AUTH_INTERNAL_URL",
