@@ -106,7 +106,8 @@ public struct ClerkSettings: Sendable {
         self.authorizedParties = Set(try reader.list(.clerkAuthorizedParties))
         self.requireAuthorizedParty = try reader.flag(.clerkRequireAZP)
         self.longestToken = try reader.seconds(.clerkLongestToken)
-        if try self.longestToken > Self.longestInEarnest && reader.text(.profile) != "sandbox" {
+        let profile = try reader.text(.profile)
+        if self.longestToken > Self.longestInEarnest, profile != "sandbox" {
             throw SettingsReader.problem(.clerkLongestToken, "must be at most 86400 unless TRANSFA_PROFILE is sandbox")
         }
         if self.requireAuthorizedParty, self.authorizedParties.isEmpty {

@@ -43,11 +43,15 @@ struct AuthWorld: ServiceWorld {
     )
 
     var takeClerkMessage: TakeClerkMessage {
-        TakeClerkMessage(
-            database: self.work,
-            webhooks: ClerkWebhookStore(),
-            closeProfile: CloseProfile(users: self.users, pins: self.pins, devices: self.devices)
-        )
+        get throws {
+            TakeClerkMessage(
+                database: self.work,
+                webhooks: ClerkWebhookStore(),
+                users: self.users,
+                closeProfile: CloseProfile(users: self.users, pins: self.pins, devices: self.devices),
+                index: try self.index
+            )
+        }
     }
 
     var vault: KeyVault { KeyVault(keys: DataKeyStore(), ring: self.ring) }
@@ -103,9 +107,13 @@ struct AuthWorld: ServiceWorld {
         try await self.work.client.query("SELECT count(*) FROM \(unsafe: table)").first?.decode(Int64.self) ?? 0
     }
 
-    /// Signs a user up.
+    /// Signs a user up, of whom a token may say what is verified.
     @discardableResult
-    func onboard(_ subject: String, _ request: OnboardingRequest) async throws -> OnboardingResponse {
+    func onboard(
+        _ subject: String,
+        _ request: OnboardingRequest,
+        verified contact: VerifiedContact = VerifiedContact()
+    ) async throws -> OnboardingResponse {
         let signUp = try SignUp(checking: request, today: LagosCalendar.day(of: self.clock.now))
         let user = UserID(clerkSubject: subject)
         return try await self.asUser(user) { transaction in
@@ -113,6 +121,7 @@ struct AuthWorld: ServiceWorld {
                 signUp,
                 user: user,
                 clerkSubject: subject,
+                contact: contact,
                 in: transaction
             )
         }

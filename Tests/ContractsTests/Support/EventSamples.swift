@@ -69,7 +69,7 @@ private let otherSamples: [EventSample] = [
     ),
     check(PINReset(userID: sampleID, resetID: sampleID, resetAt: "2026-11-21T01:07:05.123Z")),
     check(PINChanged(userID: sampleID, changeID: sampleID, changedAt: "2026-11-21T01:07:05.123Z")),
-    check(CustomerDetailsRefused(userID: sampleID, reason: "email_in_use", detailsSequence: 2)),
+    check(CustomerDetailsRefused(userID: sampleID, reason: "phone_invalid", detailsSequence: 2)),
     check(
         BeneficiaryAdded(
             userID: sampleID,
