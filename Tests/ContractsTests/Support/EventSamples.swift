@@ -56,7 +56,12 @@ private let otherSamples: [EventSample] = [
         )
     ),
     check(
-        CustomerCreated(userID: sampleID, anchorCustomerID: "17000000000001-anc_ind_cst", accountType: Open(.personal))
+        CustomerCreated(
+            userID: sampleID,
+            anchorCustomerID: "17000000000001-anc_ind_cst",
+            accountType: Open(.personal),
+            succeeds: sampleID
+        )
     ),
     check(CustomerVerified(userID: sampleID, anchorCustomerID: "17000000000001-anc_ind_cst")),
     check(
@@ -252,7 +257,9 @@ private let otherSamples: [EventSample] = [
             accountType: Open(.personal),
             kycDetails: Sealed("s1.c2VhbGVk"),
             kybDetails: Sealed("s1.c2VhbGVk"),
-            contactDetails: Sealed("s1.c2VhbGVk")
+            contactDetails: Sealed("s1.c2VhbGVk"),
+            emailVerified: true,
+            succeeds: sampleID
         )
     ),
     check(
@@ -261,7 +268,9 @@ private let otherSamples: [EventSample] = [
             accountType: Open(.personal),
             kycDetails: Sealed("s1.c2VhbGVk"),
             kybDetails: Sealed("s1.c2VhbGVk"),
-            contactDetails: Sealed("s1.c2VhbGVk")
+            contactDetails: Sealed("s1.c2VhbGVk"),
+            emailVerified: true,
+            succeeds: sampleID
         )
     ),
     check(UserErased(userID: sampleID)),
