@@ -136,7 +136,10 @@ struct ComingBackTests {
         }
     }
 
-    @Test("who leaves while the profile is frozen does not come back, whichever is heard first", arguments: [true, false])
+    @Test(
+        "who leaves while the profile is frozen does not come back, whichever is heard first",
+        arguments: [true, false]
+    )
     func frozen(isHeardBefore: Bool) async throws {
         try await withAuth { world in
             try await world.onboard("user_ada", Sample.personal("ada"), verified: self.proven)

@@ -199,7 +199,13 @@ struct OnboardingTests {
             await #expect(throws: AuthError.alreadyVerified) {
                 try await world.asUser(self.ada) { transaction in
                     let request = OnboardingDetailsRequest(contactDetails: Sample.contact)
-                    return try await provide(request, user: self.ada, clerkSubject: "user_ada", today: today, in: transaction)
+                    return try await provide(
+                        request,
+                        user: self.ada,
+                        clerkSubject: "user_ada",
+                        today: today,
+                        in: transaction
+                    )
                 }
             }
         }

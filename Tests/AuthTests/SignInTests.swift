@@ -21,7 +21,12 @@ struct SignInTests {
         at milliseconds: Int64,
         in world: AuthWorld
     ) async throws {
-        let facts = ClerkMessage.VerifiedFacts(subject: subject, emails: emails, phones: phones, changedAt: milliseconds)
+        let facts = ClerkMessage.VerifiedFacts(
+            subject: subject,
+            emails: emails,
+            phones: phones,
+            changedAt: milliseconds
+        )
         try await world.takeClerkMessage(.userTold(facts), id: world.ids.next().uuidString, cause: Cause())
     }
 
@@ -122,12 +127,18 @@ struct SignInTests {
     func order() async throws {
         try await withAuth { world in
             let index = try world.index
-            let (one, two) = (VerifiedMarks.email("one@example.com", index), VerifiedMarks.email("two@example.com", index))
+            let (one, two) = (
+                VerifiedMarks.email("one@example.com", index), VerifiedMarks.email("two@example.com", index)
+            )
             try await self.tell("user_ada", ["two@example.com"], at: 2_000_000, in: world)
             try await self.tell("user_ada", ["one@example.com"], at: 1_000_000, in: world)
             #expect(try await self.verified("user_ada", in: world).verified == [two])
             // A token from before the message says nothing any more, one from after it adds to it.
-            try await world.onboard("user_ada", Sample.personal("ada"), verified: self.token("one@example.com", at: 1500))
+            try await world.onboard(
+                "user_ada",
+                Sample.personal("ada"),
+                verified: self.token("one@example.com", at: 1500)
+            )
             #expect(try await self.verified("user_ada", in: world).verified == [two])
             let provide = ProvideDetails(users: world.users, vault: world.vault, index: index)
             let today = LagosCalendar.day(of: world.clock.now)

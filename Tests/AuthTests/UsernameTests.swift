@@ -48,7 +48,8 @@ struct UsernameTests {
         "us": ["transfasupport", "transfa247", "realtransfa", "tran5fahelp", "officialtransfang"],
         "staff": ["supp0rt24", "supportteam", "theadmin", "adminteam", "helpdesk247", "customercare1", "securityteam"],
         "banks": [
-            "gtbankcare", "gtbsupport", "ubacare", "realuba", "kudabankhelp", "kudasupport", "opaysupport", "opaycareng",
+            "gtbankcare", "gtbsupport", "ubacare", "realuba", "kudabankhelp", "kudasupport", "opaysupport",
+            "opaycareng",
             "accessbankng", "accesssupport", "zenithbank1", "zenithcare", "firstbank24", "fcmbhelp", "moniepointng",
             "palmpaycare", "wemabankonline", "alatsupport", "stanbicibtcng", "flutterwavehq", "paystackhelp",
         ],
@@ -65,11 +66,14 @@ struct UsernameTests {
 
     /// What people are called, or call themselves, though such a word is in it.
     static let people = [
-        "ngozi", "ngozichukwu", "nnamdi", "ifeanyi", "chukwuemeka", "oluwaseun", "temitope", "opeyemi", "opayemi", "bankole",
-        "ubaka", "uba1960", "kudirat", "kuda2", "tajudeen", "taj1", "aisha", "halima", "musa", "fatima", "efemena", "efe2001",
+        "ngozi", "ngozichukwu", "nnamdi", "ifeanyi", "chukwuemeka", "oluwaseun", "temitope", "opeyemi", "opayemi",
+        "bankole",
+        "ubaka", "uba1960", "kudirat", "kuda2", "tajudeen", "taj1", "aisha", "halima", "musa", "fatima", "efemena",
+        "efe2001",
         "segun", "adesecun", "sekinat", "carey", "paula", "palmer", "zenitha", "helen", "nigel", "faith", "patience",
         "godswill", "monday", "agatha", "carbonara", "fidelia", "policarp", "armyani", "nccoy", "frscott", "realmadrid",
-        "agentofgod", "realngozi", "thengozi", "lagosboy", "naijaboy", "ngpaul", "payola", "dangote", "davido", "burnaboy",
+        "agentofgod", "realngozi", "thengozi", "lagosboy", "naijaboy", "ngpaul", "payola", "dangote", "davido",
+        "burnaboy",
         "staffordshire", "adminah", "secka", "rootie", "linus", "legalia", "wemimo", "uche2020", "supo", "teslim",
     ]
 

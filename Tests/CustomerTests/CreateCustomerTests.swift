@@ -138,7 +138,8 @@ struct CreateCustomerTests {
     @Test(
         "a domain of stand-ins is a domain",
         arguments: [
-            ("people.transfa.app", true), ("A.b", true), ("localhost", false), ("", false), ("a..b", false), ("-a.b", false),
+            ("people.transfa.app", true), ("A.b", true), ("localhost", false), ("", false), ("a..b", false),
+            ("-a.b", false),
             ("a b.c", false), ("ada@example.com", false),
         ]
     )

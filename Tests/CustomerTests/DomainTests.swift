@@ -55,7 +55,9 @@ struct DomainTests {
         #expect(ProviderForms.verification(details)?.gender == .female)
         var less = details
         less.contact?.gender = nil
-        #expect(ProviderForms.individual(less, email: email, user: user) == nil && ProviderForms.verification(less) == nil)
+        #expect(
+            ProviderForms.individual(less, email: email, user: user) == nil && ProviderForms.verification(less) == nil
+        )
         let cuts: [(inout CustomerDetails) -> Void] = [
             { $0.business = nil }, { $0.contact = nil }, { $0.business?.industry = nil },
             { $0.business?.registrationType = nil }, { $0.business?.businessBvn = nil },

@@ -71,7 +71,8 @@ enum ReservedNames {
 
     /// Short names that are people's names or words too: refused alone, and with such words around them, not with a number.
     static let shortMarks = [
-        "access", "agent", "army", "cac", "carbon", "fcmb", "fidelity", "gtb", "kuda", "opay", "paga", "polaris", "sec", "taj",
+        "access", "agent", "army", "cac", "carbon", "fcmb", "fidelity", "gtb", "kuda", "opay", "paga", "polaris", "sec",
+        "taj",
         "uba", "verve", "zenith",
     ]
 
@@ -95,13 +96,18 @@ enum ReservedNames {
     ]
 
     /// Nobody has these anywhere in their name: the company's own, and words that are in no person's name.
-    static let parts = ["transfa", "customercare", "customersupport", "flutterwave", "helpdesk", "interswitch", "moniepoint"]
+    static let parts = [
+        "transfa", "customercare", "customersupport", "flutterwave", "helpdesk", "interswitch", "moniepoint",
+    ]
 
     /// What people put before or behind a word to pass for it.
     static let affixes = [
-        "account", "accounts", "agent", "alert", "alerts", "app", "bank", "bot", "care", "chat", "contact", "customer", "desk",
-        "dept", "digital", "fraud", "group", "help", "helpline", "hotline", "hq", "info", "line", "live", "lagos", "mobile",
-        "naija", "ng", "nig", "nigeria", "office", "officer", "official", "online", "pay", "payment", "payments", "plc", "real",
+        "account", "accounts", "agent", "alert", "alerts", "app", "bank", "bot", "care", "chat", "contact", "customer",
+        "desk",
+        "dept", "digital", "fraud", "group", "help", "helpline", "hotline", "hq", "info", "line", "live", "lagos",
+        "mobile",
+        "naija", "ng", "nig", "nigeria", "office", "officer", "official", "online", "pay", "payment", "payments", "plc",
+        "real",
         "recovery", "refund", "refunds", "service", "services", "support", "team", "the", "unit", "verify", "verified",
     ]
 }

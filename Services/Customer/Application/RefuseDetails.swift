@@ -19,7 +19,8 @@ struct RefuseDetails: Sendable {
             switch code {
             case .invalidPhoneNumber: self = .phoneInvalid
             case .other where status == 400 || status == 422: self = .detailsRefused
-            case .alreadyExists, .verificationRequired, .productNotAllowed, .insufficientFunds, .duplicateReference, .invalidReason,
+            case .alreadyExists, .verificationRequired, .productNotAllowed, .insufficientFunds, .duplicateReference,
+                .invalidReason,
                 .doubtful, .conflict, .precondition, .other:
                 return nil
             }

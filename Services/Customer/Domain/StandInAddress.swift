@@ -14,10 +14,12 @@ struct StandInAddress: Hashable, Sendable {
     init?(domain: String) {
         let text = domain.lowercased()
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
-        let isDomain = labels.count >= 2 && labels.allSatisfy { label in
-            (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
-                && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
-        }
+        let isDomain =
+            labels.count >= 2
+            && labels.allSatisfy { label in
+                (1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
+                    && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+            }
         guard isDomain, text.utf8.count <= Self.longest else { return nil }
         self.domain = text
     }

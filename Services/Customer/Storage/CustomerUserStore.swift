@@ -38,7 +38,12 @@ struct CustomerUserStore: Sendable {
     }
 
     /// Gives the provider's customer of a former self to the user; one customer is one user's.
-    func takeCustomer(_ customerID: String, from former: UserID, to id: UserID, in transaction: EventTransaction)
+    func takeCustomer(
+        _ customerID: String,
+        from former: UserID,
+        to id: UserID,
+        in transaction: EventTransaction
+    )
         async throws
     {
         try await transaction.query(
