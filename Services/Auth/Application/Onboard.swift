@@ -25,6 +25,7 @@ struct Onboard: Sendable {
         in transaction: EventTransaction
     ) async throws -> OnboardingResponse {
         try await self.users.lockSignUp(id, in: transaction)
+        guard try await !self.users.isKnown(id, in: transaction) else { throw AuthError.alreadyOnboarded }
         let found = try await self.checkIdentity(
             signUp.details,
             user: id,

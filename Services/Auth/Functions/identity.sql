@@ -6,9 +6,9 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT EXISTS (SELECT FROM barred_marks b WHERE b.mark = ANY (p_marks))
 $$;
 
--- Whose profile somebody had who comes back: closed, of the same person in every detail, with an address or number that was
--- verified there and is verified here. The one that was closed last; null when there is none. A BVN alone proves nothing:
--- many people know it.
+-- Whose profile somebody had who comes back: closed, of the same person in every detail, with an address or number
+-- that was verified there and is verified here. The one that was closed last; null when there is none. A BVN alone
+-- proves nothing: many people know it.
 CREATE OR REPLACE FUNCTION former_self(p_person text, p_verified text[]) RETURNS uuid
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT u.id FROM user_marks m JOIN users u ON u.id = m.user_id JOIN sign_ins s ON s.user_id = u.id

@@ -1,13 +1,13 @@
--- Who proves who somebody is: what the identity provider has verified of each sign-in, what tells a person who comes back
--- from all others, and who may not come back.
+-- Who proves who somebody is: what the identity provider has verified of each sign-in, what tells a person who comes
+-- back from all others, and who may not come back.
 --
--- All of it is keyed hashes under BLIND_INDEX_KEY: addresses, numbers and names are found by them and not read from them.
+-- All of it is keyed hashes under BLIND_INDEX_KEY: addresses, numbers and names are found by them, not read from them.
 
 -- Sign-ins ----------------------------------------------------------------------------------------------------------
 
 -- A row per subject of Clerk of whom a token or a message told. Messages name all addresses and numbers that are
--- verified, tokens the first of each: of the two the newer counts, whatever the order in which they come. A subject that
--- was deleted stays as a tombstone: nothing that comes later makes a user of it.
+-- verified, tokens the first of each: of the two the newer counts, whatever the order in which they come. A subject
+-- that was deleted stays as a tombstone: nothing that comes later makes a user of it.
 CREATE TABLE sign_ins (
     subject                 text COLLATE "C" PRIMARY KEY,
     user_id                 uuid NOT NULL UNIQUE,                -- UUIDv5 of the subject
@@ -35,9 +35,7 @@ GRANT SELECT, INSERT, UPDATE ON sign_ins TO ${worker};
 CREATE TABLE user_marks (
     user_id                 uuid PRIMARY KEY REFERENCES users (id),
     email                   text COLLATE "C",            -- of the address; null until it is given
-    phone                   text COLLATE "C",
     is_email_proven         boolean NOT NULL DEFAULT false,
-    is_phone_proven         boolean NOT NULL DEFAULT false,
     -- Of everything that identifies the person or the business: BVN, birthday and name together.
     person                  text COLLATE "C"
 );
