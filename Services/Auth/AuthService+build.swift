@@ -103,8 +103,10 @@ struct AuthParts {
             takeMessage: TakeClerkMessage(
                 database: work,
                 webhooks: self.clerkWebhooks,
+                users: self.users,
                 closeProfile: self.closeProfile,
-                endSession: EndSession(users: self.users, sessions: self.sessions)
+                endSession: EndSession(users: self.users, sessions: self.sessions),
+                index: self.configuration.index
             ),
             memory: self.host.messageMemory(),
             metrics: WebhookMetrics(self.host.metrics),

@@ -15,6 +15,8 @@ struct CustomerConfiguration: Sendable {
     let nameLengths: NameLengths
     /// The internal ports of the services, customer's own among them: who asks for their data is told of all.
     let addresses: [ServiceName: String]
+    /// Makes the addresses that the provider gets until people's own are proven.
+    let standIns: StandInAddress
 
     static let anchorURLSetting = SettingKey(
         "ANCHOR_BASE_URL",
@@ -38,6 +40,14 @@ struct CustomerConfiguration: Sendable {
         "lengths at which banks cut names of holders off, separated by commas; code:length for one bank alone"
     )
 
+    static let standInSetting = SettingKey(
+        "STAND_IN_MAIL_DOMAIN",
+        .text,
+        class: .plain,
+        default: "people.transfa.app",
+        "a domain of ours that nobody gets mail at: the provider gets an address there until a person's own is proven"
+    )
+
     /// The setting with the internal port of a service.
     static func addressSetting(_ service: ServiceName) -> SettingKey {
         SettingKey(
@@ -53,7 +63,10 @@ struct CustomerConfiguration: Sendable {
 
     /// All settings of customer's own.
     static let keys =
-        [Self.anchorURLSetting, .anchorKey, Self.indexKeySetting, .publicLink, Self.nameLengthsSetting]
+        [
+            Self.anchorURLSetting, .anchorKey, Self.indexKeySetting, .publicLink, Self.nameLengthsSetting,
+            Self.standInSetting,
+        ]
         + ImageStoreSettings.keys + Self.others.map(Self.addressSetting)
 
     /// Reads them.
@@ -72,5 +85,9 @@ struct CustomerConfiguration: Sendable {
             addresses[service] = url.hasSuffix("/") ? String(url.dropLast()) : url
         }
         self.addresses = addresses
+        guard let standIns = StandInAddress(domain: try reader.text(Self.standInSetting)) else {
+            throw SettingsReader.problem(Self.standInSetting, "is no domain")
+        }
+        self.standIns = standIns
     }
 }

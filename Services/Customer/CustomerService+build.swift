@@ -100,7 +100,8 @@ struct CustomerParts {
                 users: self.users,
                 openDetails: openDetails,
                 provider: provider,
-                calls: calls
+                calls: calls,
+                standIns: self.configuration.standIns
             ),
             startVerification: StartVerification(
                 database: work,

@@ -81,7 +81,7 @@ struct IdentityTests {
             let today = LagosCalendar.day(of: world.clock.now)
             await #expect(throws: self.inUse) {
                 try await world.asUser(world.ada) { transaction in
-                    try await provide(request, user: world.ada, today: today, in: transaction)
+                    try await provide(request, user: world.ada, clerkSubject: "user_ada", today: today, in: transaction)
                 }
             }
         }
@@ -100,7 +100,7 @@ struct IdentityTests {
             let today = LagosCalendar.day(of: world.clock.now)
             await #expect(throws: AuthError.notOnboarded) {
                 try await world.asUser(world.ada) { transaction in
-                    try await provide(request, user: world.ada, today: today, in: transaction)
+                    try await provide(request, user: world.ada, clerkSubject: "user_ada", today: today, in: transaction)
                 }
             }
         }

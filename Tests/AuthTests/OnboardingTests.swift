@@ -166,7 +166,7 @@ struct OnboardingTests {
             let request = OnboardingDetailsRequest(contactDetails: Sample.contact)
             let today = LagosCalendar.day(of: world.clock.now)
             let answer = try await world.asUser(self.ada) { transaction in
-                try await provide(request, user: self.ada, today: today, in: transaction)
+                try await provide(request, user: self.ada, clerkSubject: "user_ada", today: today, in: transaction)
             }
             #expect(answer.status == "onboarding_initiated")
             let said = try await world.said(about: self.ada)
@@ -179,7 +179,7 @@ struct OnboardingTests {
             let stranger = UserID(clerkSubject: "user_bayo")
             await #expect(throws: AuthError.notOnboarded) {
                 try await world.asUser(stranger) { transaction in
-                    try await provide(request, user: stranger, today: today, in: transaction)
+                    try await provide(request, user: stranger, clerkSubject: "user_bayo", today: today, in: transaction)
                 }
             }
         }
@@ -199,7 +199,13 @@ struct OnboardingTests {
             await #expect(throws: AuthError.alreadyVerified) {
                 try await world.asUser(self.ada) { transaction in
                     let request = OnboardingDetailsRequest(contactDetails: Sample.contact)
-                    return try await provide(request, user: self.ada, today: today, in: transaction)
+                    return try await provide(
+                        request,
+                        user: self.ada,
+                        clerkSubject: "user_ada",
+                        today: today,
+                        in: transaction
+                    )
                 }
             }
         }

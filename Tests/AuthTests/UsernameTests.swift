@@ -43,6 +43,45 @@ struct UsernameTests {
         #expect(try Username(typed).text == typed)
     }
 
+    /// As they were met elsewhere: accounts that passed for a bank, an authority or its staff.
+    static let impostors: [String: [String]] = [
+        "us": ["transfasupport", "transfa247", "realtransfa", "tran5fahelp", "officialtransfang"],
+        "staff": ["supp0rt24", "supportteam", "theadmin", "adminteam", "helpdesk247", "customercare1", "securityteam"],
+        "banks": [
+            "gtbankcare", "gtbsupport", "ubacare", "realuba", "kudabankhelp", "kudasupport", "opaysupport",
+            "opaycareng",
+            "accessbankng", "accesssupport", "zenithbank1", "zenithcare", "firstbank24", "fcmbhelp", "moniepointng",
+            "palmpaycare", "wemabankonline", "alatsupport", "stanbicibtcng", "flutterwavehq", "paystackhelp",
+        ],
+        "authorities": [
+            "cbnofficial", "officialcbn", "cbnrecovery", "efccng", "efcc0fficial", "theefcc", "nibssalert", "nimcng",
+            "policeng", "nigeriapolice", "npfofficial", "ndicrefund", "firsonline", "armyofficial",
+        ],
+    ]
+
+    @Test("names that pass for banks, authorities and staff are refused", arguments: impostors.values.flatMap(\.self))
+    func impostor(typed: String) {
+        #expect(throws: FieldProblem(pointer: "/username", rule: .reservedUsername)) { try Username(typed) }
+    }
+
+    /// What people are called, or call themselves, though such a word is in it.
+    static let people = [
+        "ngozi", "ngozichukwu", "nnamdi", "ifeanyi", "chukwuemeka", "oluwaseun", "temitope", "opeyemi", "opayemi",
+        "bankole",
+        "ubaka", "uba1960", "kudirat", "kuda2", "tajudeen", "taj1", "aisha", "halima", "musa", "fatima", "efemena",
+        "efe2001",
+        "segun", "adesecun", "sekinat", "carey", "paula", "palmer", "zenitha", "helen", "nigel", "faith", "patience",
+        "godswill", "monday", "agatha", "carbonara", "fidelia", "policarp", "armyani", "nccoy", "frscott", "realmadrid",
+        "agentofgod", "realngozi", "thengozi", "lagosboy", "naijaboy", "ngpaul", "payola", "dangote", "davido",
+        "burnaboy",
+        "staffordshire", "adminah", "secka", "rootie", "linus", "legalia", "wemimo", "uche2020", "supo", "teslim",
+    ]
+
+    @Test("ordinary names stay free", arguments: people)
+    func person(typed: String) throws {
+        #expect(try Username(typed).text == typed)
+    }
+
     @Test(
         "names that look alike have one skeleton, others have their own",
         arguments: [
@@ -57,7 +96,7 @@ struct UsernameTests {
 
     @Test("every reserved name would otherwise be a username")
     func reservedNamesAreUsernames() {
-        for name in Username.reserved {
+        for name in ReservedNames.all {
             #expect((3...20).contains(name.utf8.count) && name.utf8.allSatisfy(\.isLetterOrDigit), "\(name)")
         }
     }

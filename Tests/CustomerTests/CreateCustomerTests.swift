@@ -53,15 +53,98 @@ struct CreateCustomerTests {
             #expect(try await self.create(world) == .done)
             #expect(try await world.last(CustomerCreated.self)?.anchorCustomerID == world.provider.customers[0].id)
         }
+    }
+
+    private func standIn(_ world: CustomerWorld) -> String { CustomerWorld.standIns(world.ada) }
+
+    @Test("an address that nobody has proven is not the provider's to know, and so bars nobody")
+    func unproven() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp(isProven: false)
+            #expect(try await self.create(world) == .done)
+            #expect(world.provider.emails == [self.standIn(world)])
+            #expect(try await world.said() == ["customer.created"])
+            // Proven in time, the provider gets it.
+            try await self.provide(Sample.contact, sequence: 2, in: world)
+            #expect(try await self.create(world) == .done)
+            #expect(world.provider.updates == ["\(Sample.contact.email) Okonkwo"])
+        }
+    }
+
+    @Test("where the provider has somebody else under a proven address, its owner is a customer all the same, untold")
+    func taken() async throws {
         try await withCustomer { world in
             try await world.adaSignsUp()
             world.provider.addCustomer(email: Sample.contact.email, metadata: ["user_id": "somebody else"])
+            world.provider.loseNextAnswer()
+            #expect(try await self.create(world) == .again(reason: "timed out", after: nil))
             #expect(try await self.create(world) == .done)
-            #expect(try await world.said() == ["customer.details_refused"])
-            let refused = CustomerDetailsRefused(userID: world.ada.uuid, reason: "email_in_use", detailsSequence: 1)
-            #expect(try await world.last(CustomerDetailsRefused.self) == refused)
-            #expect(try await world.state(of: CustomerJob.createCustomer, world.ada.description) == "done")
+            #expect(world.provider.emails == [Sample.contact.email, self.standIn(world)])
+            #expect(try await world.said() == ["customer.created"])
+            // A correction goes the same way.
+            try await self.provide(Sample.contact, sequence: 2, in: world)
+            #expect(try await self.create(world) == .done)
+            #expect(world.provider.updates == ["\(self.standIn(world)) Okonkwo"])
         }
+    }
+
+    /// Somebody else, who has a customer at the provider and whose profile is closed or is not.
+    private func former(_ restriction: String, in world: CustomerWorld) async throws -> UserID {
+        let former = UserID(clerkSubject: "user_ada_before")
+        world.provider.addCustomer(email: Sample.contact.email, metadata: ["user_id": former.description])
+        try await world.database.psql(
+            """
+            INSERT INTO users (id, created_at, updated_at, anchor_customer_id, restriction)
+            VALUES ('\(former)', transfa_now(), transfa_now(), '\(world.provider.customers[0].id)', '\(restriction)')
+            """
+        )
+        return former
+    }
+
+    @Test("who comes back takes over the customer of then, once the closing was heard; a verified one stays as it is")
+    func takeOver() async throws {
+        try await withCustomer { world in
+            let former = try await self.former("none", in: world)
+            let customer = world.provider.customers[0].id
+            world.provider.setVerification(.approved)
+            try await world.adaSignsUp(succeeds: former)
+            #expect(try await self.create(world) == .again(reason: "former_self_not_closed", after: nil))
+            #expect(try await world.said().isEmpty)
+            try await world.database.psql("UPDATE users SET restriction = 'closed' WHERE id = '\(former)'")
+            #expect(try await self.create(world) == .again(reason: "taken_over", after: .zero))
+            let event = CustomerCreated(
+                userID: world.ada.uuid,
+                anchorCustomerID: customer,
+                accountType: Open(.personal),
+                succeeds: former.uuid
+            )
+            #expect(try await world.last(CustomerCreated.self) == event)
+            #expect(try await self.create(world) == .done)
+            #expect(world.provider.emails == [Sample.contact.email] && world.provider.updates.isEmpty)
+            let holders = "SELECT id FROM users WHERE anchor_customer_id = '\(customer)'"
+            #expect(try await world.database.psql(holders) == [world.ada.description])
+        }
+    }
+
+    @Test("a former self without a customer leaves nothing to take over")
+    func nothingToTakeOver() async throws {
+        try await withCustomer { world in
+            try await world.adaSignsUp(succeeds: UserID(clerkSubject: "user_nobody"))
+            #expect(try await self.create(world) == .done)
+            #expect(try await world.last(CustomerCreated.self)?.succeeds == nil)
+        }
+    }
+
+    @Test(
+        "a domain of stand-ins is a domain",
+        arguments: [
+            ("people.transfa.app", true), ("A.b", true), ("localhost", false), ("", false), ("a..b", false),
+            ("-a.b", false),
+            ("a b.c", false), ("ada@example.com", false),
+        ]
+    )
+    func domains(text: String, isOne: Bool) {
+        #expect((StandInAddress(domain: text) != nil) == isOne)
     }
 
     @Test("without contact details nothing is asked for until they come")
@@ -87,7 +170,8 @@ struct CreateCustomerTests {
                 userID: world.ada.uuid,
                 accountType: Open(.personal),
                 kycDetails: try world.sealed(Sample.person, "kyc_details"),
-                contactDetails: try world.sealed(contact, "contact_details")
+                contactDetails: try world.sealed(contact, "contact_details"),
+                emailVerified: true
             ),
             sequence: sequence
         )

@@ -45,15 +45,19 @@ struct DomainTests {
 
     @Test("the provider's forms need every part")
     func forms() {
-        let user = UserID(clerkSubject: "user_ada")
+        let (user, email) = (UserID(clerkSubject: "user_ada"), "stand-in@people.transfa.test")
         let details = CustomerDetails(person: Sample.person, business: Sample.business, contact: Sample.contact)
-        let person = ProviderForms.individual(details, user: user)
+        let person = ProviderForms.individual(details, email: email, user: user)
         #expect(person?.fullName.middleName == "Chidinma" && person?.address.state == "AKWA_IBOM")
-        #expect(ProviderForms.business(details, user: user)?.officers.map(\.percentageOwned) == [100])
+        let business = ProviderForms.business(details, email: email, user: user)
+        #expect(business?.officers.map(\.percentageOwned) == [100])
+        #expect(person?.email == email && business?.contact.email == email && business?.officers.first?.email == email)
         #expect(ProviderForms.verification(details)?.gender == .female)
         var less = details
         less.contact?.gender = nil
-        #expect(ProviderForms.individual(less, user: user) == nil && ProviderForms.verification(less) == nil)
+        #expect(
+            ProviderForms.individual(less, email: email, user: user) == nil && ProviderForms.verification(less) == nil
+        )
         let cuts: [(inout CustomerDetails) -> Void] = [
             { $0.business = nil }, { $0.contact = nil }, { $0.business?.industry = nil },
             { $0.business?.registrationType = nil }, { $0.business?.businessBvn = nil },
@@ -63,7 +67,7 @@ struct DomainTests {
         for cut in cuts {
             var incomplete = details
             cut(&incomplete)
-            #expect(ProviderForms.business(incomplete, user: user) == nil)
+            #expect(ProviderForms.business(incomplete, email: email, user: user) == nil)
         }
     }
 

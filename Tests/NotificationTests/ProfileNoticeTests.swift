@@ -65,7 +65,9 @@ struct ProfileNoticeTests {
 
     @Test(
         "details that the provider does not take are told of with what to correct",
-        arguments: [("email_in_use", "e-mail"), ("phone_invalid", "phone number"), ("a_later_code", "each of them")]
+        arguments: [
+            ("details_refused", "each of them"), ("phone_invalid", "phone number"), ("a_later_code", "each of them"),
+        ]
     )
     func refused(reason: String, words: String) async throws {
         try await withNotification { world in

@@ -75,6 +75,21 @@ struct ClerkTests {
         }
     }
 
+    @Test("a token says what is verified where it is asked to, as the template of session tokens does")
+    func verified() async throws {
+        try await withSandbox { sandbox in
+            let token = try await Self.token(
+                sandbox,
+                ["subject": "user_1", "email": "a@transfa.test", "phone": "+2340000000001"]
+            )
+            let claims = try Self.parts(token).claims
+            #expect(claims["email"] == "a@transfa.test" && claims["email_verified"] == true)
+            #expect(claims["phone_number"] == "+2340000000001" && claims["phone_number_verified"] == true)
+            let plain = try Self.parts(try await Self.token(sandbox, ["subject": "user_1"])).claims
+            #expect(plain["email"] == nil && plain["email_verified"] == nil)
+        }
+    }
+
     @Test("a rotated key has an id of its own, and the old one stays published")
     func rotation() async throws {
         try await withSandbox { sandbox in

@@ -27,9 +27,16 @@ private struct Claims: Encodable {
     var o: [String: String]?
     var organizationID: String?
     var organizationRole: String?
+    var email: String?
+    var emailVerified: Bool?
+    var phone: String?
+    var phoneVerified: String?
 
     private enum CodingKeys: String, CodingKey {
-        case iss, sub, sid, azp, exp, nbf, iat, sts, fva, o
+        case iss, sub, sid, azp, exp, nbf, iat, sts, fva, o, email
+        case emailVerified = "email_verified"
+        case phone = "phone_number"
+        case phoneVerified = "phone_number_verified"
         case organizationID = "org_id"
         case organizationRole = "org_role"
     }
@@ -171,6 +178,38 @@ struct ClerkVerifierTests {
             let age = proven.map { (now.timeIntervalSince($0) / 60).rounded() }
             #expect(age == minutes, "\(String(describing: fva))")
         }
+    }
+
+    @Test("a token that is good for longer than a session token ever is, is refused")
+    func longLife() async throws {
+        let verifier = try verifier()
+        for (seconds, isTaken) in [(890.0, true), (910, false), (315_360_000, false)] {
+            var claims = Claims(now: Date())
+            claims.exp = claims.iat + seconds
+            let token = try signer.get().sign(claims)
+            let identity = try? await verifier.verify(token)
+            #expect((identity != nil) == isTaken, "\(seconds)")
+        }
+        // Issued long ago, it has not become good for less.
+        var old = Claims(now: Date())
+        old.iat -= 3600
+        let token = try signer.get().sign(old)
+        await #expect(throws: APIError.unauthenticated) { try await verifier.verify(token) }
+    }
+
+    @Test("an address and a number count only where the token says that they are verified")
+    func verifiedContact() async throws {
+        let verifier = try verifier()
+        var claims = Claims(now: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down)))
+        #expect(try await verifier.verify(try signer.get().sign(claims)).contact.isEmpty)
+        (claims.email, claims.phone) = ("ada@example.com", "+2340000000001")
+        #expect(try await verifier.verify(try signer.get().sign(claims)).contact.isEmpty)
+        (claims.emailVerified, claims.phoneVerified) = (false, "false")
+        #expect(try await verifier.verify(try signer.get().sign(claims)).contact.isEmpty)
+        (claims.emailVerified, claims.phoneVerified) = (true, "true")
+        let said = Date(timeIntervalSince1970: claims.iat)
+        let wanted = VerifiedContact(email: "ada@example.com", phone: "+2340000000001", saidAt: said)
+        #expect(try await verifier.verify(try signer.get().sign(claims)).contact == wanted)
     }
 
     @Test("five seconds of skew are forgiven")

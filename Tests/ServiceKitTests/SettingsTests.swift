@@ -107,6 +107,16 @@ struct SettingsTests {
         #expect(problem?.variable == "CLERK_AUTHORIZED_PARTIES")
     }
 
+    @Test("session tokens may be good for longer than a day in the sandbox alone")
+    func longTokens() throws {
+        #expect(try settings(complete).clerk.longestToken == .seconds(900))
+        let long = complete.merging(["CLERK_LONGEST_TOKEN_SECONDS": "86401"]) { $1 }
+        let problem = #expect(throws: ConfigurationProblem.self) { try settings(long) }
+        #expect(problem?.variable == "CLERK_LONGEST_TOKEN_SECONDS")
+        let sandbox = try settings(long.merging(["TRANSFA_PROFILE": "sandbox"]) { $1 })
+        #expect(sandbox.clerk.longestToken == .seconds(86_401))
+    }
+
     @Test("every common setting is documented")
     func documentation() {
         for key in ServiceSettings.keys(for: .all) {

@@ -25,6 +25,7 @@ extension Probes {
             ("with a number as subject", #","claims":{"sub":5}"#),
             ("with NUL in the subject", #","claims":{"sub":"user\u0000x"}"#),
             ("without end", #","claims":{"exp":null}"#),
+            ("for ten years", #","lifetime_seconds":315360000"#),
             ("with a text as end", #","claims":{"exp":"9999999999"}"#),
             ("without issuer", #","claims":{"iss":null}"#),
             ("of a session that is not complete", #","claims":{"sts":"pending"}"#),

@@ -32,7 +32,7 @@ struct OpenAccount: Sendable {
             return .done
         }
         let wasRestored = try await self.accounts.wasRestored(on: self.database)
-        if job.attempt > 1 || wasRestored, let known = try await self.existing(customer) {
+        if job.attempt > 1 || wasRestored, let known = try await self.existing(customer, of: user) {
             try await self.finish(job, user: user, accountID: known.id)
             return .done
         }
@@ -52,11 +52,14 @@ struct OpenAccount: Sendable {
     }
 
     /// The account that an earlier attempt opened; of several always the same one.
-    private func existing(_ customer: String) async throws -> DepositAccount? {
-        try await self.provider.accounts(customerID: customer, deadline: nil)
+    ///
+    /// Not that of a former self: who closed a profile and came back has the same customer, and another wallet.
+    private func existing(_ customer: String, of user: UserID) async throws -> DepositAccount? {
+        let found = try await self.provider.accounts(customerID: customer, deadline: nil)
             .filter { $0.customerID == nil || $0.customerID == customer }
             .filter { $0.status != "CLOSED" && $0.status != "DEPRECATED" }
-            .min { $0.id < $1.id }
+        let others = try await self.accounts.heldByOthers(found.map(\.id), than: user, on: self.database)
+        return found.filter { !others.contains($0.id) }.min { $0.id < $1.id }
     }
 
     private func finish(_ job: Job, user: UserID, accountID: String) async throws {

@@ -92,6 +92,22 @@ struct AccountStore: Sendable {
         )
     }
 
+    /// Which of these accounts of the provider are of other users.
+    func heldByOthers(
+        _ anchorAccountIDs: [String],
+        than user: UserID,
+        on database: EventDatabase
+    ) async throws -> Set<String> {
+        guard !anchorAccountIDs.isEmpty else { return [] }
+        let rows = try await database.client.query(
+            """
+            SELECT anchor_account_id FROM accounts
+            WHERE anchor_account_id = ANY (\(anchorAccountIDs)) AND user_id <> \(user.uuid)
+            """
+        )
+        return Set(try rows.map { try $0.decode(String.self) })
+    }
+
     /// The number is there.
     func saveOpened(_ wallet: DepositWallet, in transaction: EventTransaction) async throws {
         try await transaction.stage(

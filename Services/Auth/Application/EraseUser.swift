@@ -8,6 +8,8 @@ struct EraseUser: Sendable {
     let keys: DataKeyStore
     let pins: PINStore
     let devices: DeviceStore
+    var signIns = SignInStore()
+    var marks = MarkStore()
 
     /// Erases the user; once more changes nothing.
     ///
@@ -18,6 +20,8 @@ struct EraseUser: Sendable {
         in transaction: EventTransaction
     ) async throws {
         guard try await self.users.erase(user, in: transaction) else { return }
+        try await self.marks.forget(user, in: transaction)
+        try await self.signIns.forget(user, in: transaction)
         try await self.keys.destroy(user, in: transaction)
         try await self.pins.delete(user, in: transaction)
         try await self.devices.revokeAll(of: user, in: transaction)

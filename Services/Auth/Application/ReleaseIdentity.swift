@@ -3,9 +3,12 @@ import Messaging
 import Primitives
 
 /// Frees what tells a person from all others for another account: the old one was lost, or an impostor opened it.
+///
+/// Lifts the bar of somebody who was shut out, too.
 struct ReleaseIdentity: Sendable {
     let users: UserStore
     let closeProfile: CloseProfile
+    var marks = MarkStore()
 
     /// Frees it; once more changes nothing.
     ///
@@ -16,8 +19,11 @@ struct ReleaseIdentity: Sendable {
         guard let held = try await self.users.lockIdentity(user, in: transaction) else {
             throw AuthError.userNotFound
         }
-        guard held.isHeld else { return }
-        guard held.mayBeFreed else { throw AuthError.notFrozen }
+        let wasBarred = try await self.marks.unbar(user, in: transaction)
+        guard held.isHeld || wasBarred else { return }
+        guard held.mayBeFreed || !held.isHeld else { throw AuthError.notFrozen }
+        // Nobody comes back as an impostor.
+        try await self.marks.forget(user, in: transaction)
         try await self.users.releaseIdentity(user, in: transaction)
         try await self.closeProfile(user, in: transaction)
         try await transaction.record(

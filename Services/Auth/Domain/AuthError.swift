@@ -12,6 +12,10 @@ enum AuthError: Error, Hashable, Sendable {
     case notFrozen
     /// The user has signed up before.
     case alreadyOnboarded
+    /// The sign-in was deleted at the identity provider: its last token signs nobody up.
+    case signInDeleted
+    /// The address or number that the user has verified is of somebody who may not come back.
+    case signUpRefused
     /// The user has not signed up.
     case notOnboarded
     /// The provider has approved the details: they stay as they are.

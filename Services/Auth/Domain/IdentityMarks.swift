@@ -11,6 +11,8 @@ struct IdentityMarks: Hashable, Sendable {
     let bvnPointer: String
     /// Of the number under which the business is registered.
     let registration: String?
+    /// Of everything that identifies the person or the business: who gives all of it again is the same.
+    let person: String
 
     /// Where requests have that number.
     static let registrationPointer = "/kyb_details/rc_number"
@@ -22,12 +24,23 @@ struct IdentityMarks: Hashable, Sendable {
             self.bvn = index.index("identity.bvn", person.bvn)
             self.bvnPointer = "/kyc_details/bvn"
             self.registration = nil
+            self.person = index.index(
+                "identity.person",
+                "\(person.bvn)|\(person.dateOfBirth)|\(Self.words(person.fullName))"
+            )
         case .business(let business):
             // The owner of a business name may use the BVN of a person's account for it: another field, another hash.
             self.bvn = business.businessBvn.map { index.index("identity.business_bvn", $0) }
             self.bvnPointer = "/kyb_details/business_bvn"
             self.registration = index.index("identity.registration", Self.registration(of: business))
+            let number = "\(Self.registration(of: business))|\(business.businessBvn ?? "")"
+            self.person = index.index("identity.business", "\(number)|\(Self.words(business.businessName))")
         }
+    }
+
+    /// A name, however it was written: the same words in any order.
+    private static func words(_ name: String) -> String {
+        name.uppercased().split { !$0.isLetter && !$0.isNumber }.sorted().joined(separator: " ")
     }
 
     /// The register and the number in it, however they were written: `rc-00123` and `123` are one company.

@@ -57,7 +57,6 @@ enum OnboardingState: Hashable, Sendable {
 enum RejectionReason: String, Hashable, Sendable, CaseIterable {
     case detailsMismatch = "details_mismatch"
     case reenterInformation = "reenter_information"
-    case emailInUse = "email_in_use"
     case phoneInvalid = "phone_invalid"
     case detailsRefused = "details_refused"
     case checkFailed = "check_failed"
@@ -69,7 +68,6 @@ enum RejectionReason: String, Hashable, Sendable, CaseIterable {
             "Your details do not match the records for this BVN. Check name, date of birth, gender and phone number, "
                 + "and send them again."
         case .reenterInformation: "Some of your details could not be read. Enter them again as they are at your bank."
-        case .emailInUse: "Another account uses this e-mail address. Send your details again with another address."
         case .phoneInvalid: "The phone number was not accepted. Send your details again with the right number."
         case .detailsRefused: "Your details were not accepted. Check each of them and send them again."
         case .checkFailed: "Your details could not be checked this time. Send them again."

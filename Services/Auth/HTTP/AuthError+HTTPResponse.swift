@@ -20,6 +20,9 @@ extension AuthError: APIErrorConvertible {
         case .notFrozen:
             .conflict("not_frozen", detail: "Freeze this account first: of one person one account moves money.")
         case .alreadyOnboarded: .conflict("already_onboarded", detail: "This user has signed up before.")
+        case .signInDeleted:
+            .forbidden("sign_in_deleted", detail: "This sign-in was deleted. Make another one to sign up.")
+        case .signUpRefused: .forbidden("sign_up_refused", detail: "You cannot sign up. Write to us to learn why.")
         case .notOnboarded: .notOnboarded
         case .alreadyVerified:
             .conflict("already_verified", detail: "Details that are verified cannot be changed here.")

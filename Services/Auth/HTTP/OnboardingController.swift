@@ -14,8 +14,8 @@ struct OnboardingController: Sendable {
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
-        group.limited(.secrets).post("/onboarding") { try await self.post($0, $1) }
-        group.limited(.secrets).put("/onboarding/details") { try await self.putDetails($0, $1) }
+        group.limited(.identities).post("/onboarding") { try await self.post($0, $1) }
+        group.limited(.identities).put("/onboarding/details") { try await self.putDetails($0, $1) }
         group.polled("/onboarding/status") { try await self.getStatus($0, $1) }
     }
 
@@ -28,6 +28,7 @@ struct OnboardingController: Sendable {
                 signUp,
                 user: identity.userID,
                 clerkSubject: identity.clerkSubject,
+                contact: identity.contact,
                 in: transaction
             )
             return try APIResponse(.created, json: answer)
@@ -35,11 +36,19 @@ struct OnboardingController: Sendable {
     }
 
     private func putDetails(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
-        let user = try context.requireIdentity().userID
+        let identity = try context.requireIdentity()
         let body = try await request.decodeBody(as: OnboardingDetailsRequest.self, context: context)
         let today = LagosCalendar.day(of: self.clock.now)
         return try await self.once(request, context) { transaction in
-            try APIResponse(json: try await self.provideDetails(body, user: user, today: today, in: transaction))
+            let answer = try await self.provideDetails(
+                body,
+                user: identity.userID,
+                clerkSubject: identity.clerkSubject,
+                contact: identity.contact,
+                today: today,
+                in: transaction
+            )
+            return try APIResponse(json: answer)
         }
     }
 

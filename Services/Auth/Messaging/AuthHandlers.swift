@@ -33,7 +33,9 @@ enum AuthHandlers {
         }
         // An operator has closed the profile: there it stops receiving, here it stops approving.
         handlers.on(UserRestricted.self) { event, transaction in
-            try await users.setRestriction(event, in: transaction)
+            if try await users.setRestriction(event, in: transaction) {
+                try await BarFormer(users: users).restricted(event.data, in: transaction)
+            }
             guard event.data.restriction == .known(.closed) else { return }
             try await closeProfile(UserID(event.data.userID), in: transaction)
         }

@@ -8,6 +8,9 @@ extension Exports {
             Excuse("ended_sessions", because: "random numbers, so that a session that is over approves nothing"),
             Excuse("data_keys", because: "opens all that is sealed of the person, here and in every copy"),
             Excuse("pin_tries", because: "tries of a PIN, kept for a day, so that none counts twice"),
+            Excuse("sign_ins", because: "keyed hashes of the addresses and numbers that are the person's at Clerk"),
+            Excuse("user_marks", because: "keyed hashes of the address, the name and the numbers, which are given"),
+            Excuse("barred_marks", because: "keyed hashes by which a sign-up is refused; they tell what we look for"),
         ]
     )
 

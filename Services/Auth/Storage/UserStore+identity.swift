@@ -36,14 +36,31 @@ extension UserStore {
     }
 
     /// Records what a user may do, unless something newer is known.
-    func setRestriction(_ event: Event<UserRestricted>, in transaction: EventTransaction) async throws {
+    ///
+    /// - Returns: Whether it is the newest that is known.
+    func setRestriction(_ event: Event<UserRestricted>, in transaction: EventTransaction) async throws -> Bool {
         let sequence = event.attributes.sequence
-        try await transaction.stage(
+        let rows = try await transaction.query(
             """
             UPDATE users SET restriction = \(event.data.restriction.text), restriction_sequence = \(sequence)
-            WHERE id = \(event.data.userID) AND restriction_sequence < \(sequence)
+            WHERE id = \(event.data.userID) AND restriction_sequence < \(sequence) RETURNING id
             """
         )
+        return !rows.isEmpty
+    }
+
+    /// Whether a profile that is not closed is restricted; locked until the transaction ends.
+    func isRestricted(_ id: UserID, in transaction: EventTransaction) async throws -> Bool {
+        let none = Restriction.none.rawValue
+        let rows = try await transaction.query(
+            "SELECT restriction <> \(none) FROM users WHERE id = \(id.uuid) AND closed_at IS NULL FOR UPDATE"
+        )
+        return try rows.first?.decode(Bool.self) ?? false
+    }
+
+    /// Whether somebody has ever signed up so.
+    func isKnown(_ id: UserID, in transaction: EventTransaction) async throws -> Bool {
+        try await !transaction.query("SELECT 1 FROM users WHERE id = \(id.uuid)").isEmpty
     }
 }
 

@@ -65,10 +65,13 @@ struct UserStore: Sendable {
     ///
     /// - Throws: `AuthError.notOnboarded`.
     func lock(_ id: UserID, in transaction: EventTransaction) async throws -> User {
-        guard let row = try await transaction.query(Self.select(id) + " FOR UPDATE").first else {
-            throw AuthError.notOnboarded
-        }
-        return try Self.user(id, row)
+        guard let user = try await self.lockIfThere(id, in: transaction) else { throw AuthError.notOnboarded }
+        return user
+    }
+
+    /// A user, locked until the transaction ends; nil before sign-up and after closing.
+    func lockIfThere(_ id: UserID, in transaction: EventTransaction) async throws -> User? {
+        try await transaction.query(Self.select(id) + " FOR UPDATE").first.map { try Self.user(id, $0) }
     }
 
     /// Replaces the details; what was wrong with the old ones no longer counts.

@@ -9,12 +9,17 @@ import ServiceKit
 ///
 /// The provider has no idempotency for customers, but allows one per e-mail address and echoes our metadata: so a lost
 /// answer is found again by address, and what is found is ours only if it carries our user id.
+///
+/// It gets a person's own address once that is proven, and a stand-in until then or when it has a customer under that
+/// address already: nobody is shut out by an address, and nobody learns whose it is. Who comes back after closing a profile
+/// takes over the customer of then.
 struct CreateCustomer: Sendable {
     let database: EventDatabase
     let users: CustomerUserStore
     let openDetails: OpenDetails
     let provider: any CustomerProvider
     let calls: ProviderCalls
+    let standIns: StandInAddress
 
     /// Runs the job; its key is the user id.
     func callAsFunction(_ job: Job) async throws -> JobOutcome {
@@ -28,57 +33,68 @@ struct CreateCustomer: Sendable {
         }
         // What is verified is not sent again.
         if user.anchorCustomerID != nil, user.verification == .known(.approved) { return .done }
-        let details = try await self.openDetails(user)
-        guard let form = Form(details, of: user) else { return try await self.waitForDetails(job, user: user) }
+        let forms = Form.all(try await self.openDetails(user), of: user, self.standIns)
+        guard !forms.isEmpty else { return try await self.waitForDetails(job, user: user) }
+        let takeOver = TakeOverCustomer(database: self.database, users: self.users)
+        if let outcome = try await takeOver(user, cause: job.cause) { return outcome }
         do {
             if let known = user.anchorCustomerID {
-                return try await self.update(known, form, job, user: user)
+                return try await self.update(known, forms, job, user: user)
             }
-            return try await self.create(form, job, user: user)
+            return try await self.create(forms, job, user: user)
         } catch let error as AnchorError {
             guard let reason = RefuseDetails.Reason(error) else { throw error }
-            return try await self.refuse(reason, job, user: user)
+            return try await RefuseDetails(database: self.database, users: self.users)(reason, job, user: user)
         }
     }
 
-    private var refuse: RefuseDetails { RefuseDetails(database: self.database, users: self.users) }
-
     /// The provider compares a BVN with the record it has: corrected details have to be there first.
-    private func update(_ known: String, _ form: Form, _ job: Job, user: CustomerUser) async throws -> JobOutcome {
-        do {
-            try await self.calls.call("update_customer", "customer:\(user.id)", of: job) {
-                try await form.replace(known, at: self.provider)
+    private func update(_ known: String, _ forms: [Form], _ job: Job, user: CustomerUser) async throws -> JobOutcome {
+        for (index, form) in forms.enumerated() {
+            do {
+                try await self.calls.call("update_customer", "customer:\(user.id)", of: job) {
+                    try await form.replace(known, at: self.provider)
+                }
+                break
+            } catch let error as AnchorError where error.saysVerified {
+                // The verdict overtook the correction; its event is on the way.
+                return .done
+            } catch let error as AnchorError where error.saysAlreadyExists && index + 1 < forms.count {
+                continue
             }
-        } catch let error as AnchorError where error.saysVerified {
-            // The verdict overtook the correction; its event is on the way.
-            return .done
         }
         return try await self.finish(job, user: user, customerID: nil)
     }
 
-    private func create(_ form: Form, _ job: Job, user: CustomerUser) async throws -> JobOutcome {
-        if job.attempt > 1, let known = try await self.provider.findCustomer(email: form.email, deadline: nil) {
-            return try await self.adopt(known, job, user: user)
-        }
-        do {
-            let created = try await self.calls.call("create_customer", "customer:\(user.id)", of: job) {
-                try await form.send(to: self.provider)
+    private func create(_ forms: [Form], _ job: Job, user: CustomerUser) async throws -> JobOutcome {
+        if job.attempt > 1 {
+            for form in forms {
+                guard let found = try await self.find(form.email, user: user), found.isOurs else { continue }
+                return try await self.finish(job, user: user, customerID: found.id)
             }
-            return try await self.finish(job, user: user, customerID: created.id)
-        } catch let error as AnchorError where error.saysAlreadyExists {
-            guard let known = try await self.provider.findCustomer(email: form.email, deadline: nil) else {
-                return .again(reason: "exists_but_not_found", after: nil)
-            }
-            return try await self.adopt(known, job, user: user)
         }
+        for form in forms {
+            do {
+                let created = try await self.calls.call("create_customer", "customer:\(user.id)", of: job) {
+                    try await form.send(to: self.provider)
+                }
+                return try await self.finish(job, user: user, customerID: created.id)
+            } catch let error as AnchorError where error.saysAlreadyExists {
+                guard let found = try await self.find(form.email, user: user) else {
+                    return .again(reason: "exists_but_not_found", after: nil)
+                }
+                guard !found.isOurs else { return try await self.finish(job, user: user, customerID: found.id) }
+            }
+        }
+        // The last address is nobody else's.
+        return .failed(reason: "stand_in_in_use")
     }
 
-    /// Takes over a customer that an earlier attempt created; somebody else's stays somebody else's.
-    private func adopt(_ known: CustomerSnapshot, _ job: Job, user: CustomerUser) async throws -> JobOutcome {
-        guard known.metadata[ProviderForms.userIDKey] == user.id.description else {
-            return try await self.refuse(.emailInUse, job, user: user)
+    /// The customer under an address, and whether an earlier attempt made it: somebody else's stays somebody else's.
+    private func find(_ email: String, user: CustomerUser) async throws -> (id: String, isOurs: Bool)? {
+        try await self.provider.findCustomer(email: email, deadline: nil).map { known in
+            (id: known.id, isOurs: known.metadata[ProviderForms.userIDKey] == user.id.description)
         }
-        return try await self.finish(job, user: user, customerID: known.id)
     }
 
     /// Nothing to do until the user says more: `user.details_provided` runs the job again.
@@ -124,15 +140,22 @@ private enum Form {
     case individual(IndividualCustomer)
     case business(BusinessCustomer)
 
-    init?(_ details: CustomerDetails, of user: CustomerUser) {
+    private init?(_ details: CustomerDetails, email: String, of user: CustomerUser) {
         let form: Form?
         if user.accountType?.value == .merchant {
-            form = ProviderForms.business(details, user: user.id).map(Form.business)
+            form = ProviderForms.business(details, email: email, user: user.id).map(Form.business)
         } else {
-            form = ProviderForms.individual(details, user: user.id).map(Form.individual)
+            form = ProviderForms.individual(details, email: email, user: user.id).map(Form.individual)
         }
         guard let form else { return nil }
         self = form
+    }
+
+    /// The forms to try, one after the other: with the person's own address if it is proven, then with the stand-in; none
+    /// while something is missing.
+    static func all(_ details: CustomerDetails, of user: CustomerUser, _ standIns: StandInAddress) -> [Form] {
+        let proven = user.isEmailVerified ? details.contact?.email : nil
+        return [proven, standIns(user.id)].compactMap { $0.flatMap { Form(details, email: $0, of: user) } }
     }
 
     var email: String {

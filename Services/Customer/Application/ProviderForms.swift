@@ -7,26 +7,26 @@ enum ProviderForms {
     /// The key under which the provider echoes our user id.
     static let userIDKey = "user_id"
 
-    /// A person.
-    static func individual(_ details: CustomerDetails, user: UserID) -> IndividualCustomer? {
+    /// A person; `email` is the address that the provider gets.
+    static func individual(_ details: CustomerDetails, email: String, user: UserID) -> IndividualCustomer? {
         guard let person = details.person, let contact = details.contact, let name = Self.name(person.fullName),
             contact.gender != nil
         else { return nil }
         return IndividualCustomer(
             fullName: name,
             address: Self.address(contact.address),
-            email: contact.email,
+            email: email,
             phoneNumber: contact.phone,
             metadata: [Self.userIDKey: user.description]
         )
     }
 
     /// A business; its director owns it all, as the sign-up form knows of nobody else.
-    static func business(_ details: CustomerDetails, user: UserID) -> BusinessCustomer? {
+    static func business(_ details: CustomerDetails, email: String, user: UserID) -> BusinessCustomer? {
         guard let business = details.business, let contact = details.contact, let industry = business.industry,
             let type = business.registrationType, let bvn = business.businessBvn,
             let registered = business.dateOfRegistration, let description = business.description,
-            let officer = Self.owner(business.director, contact)
+            let officer = Self.owner(business.director, contact, email: email)
         else { return nil }
         return BusinessCustomer(
             detail: BusinessDetail(
@@ -39,7 +39,7 @@ enum ProviderForms {
                 website: business.website
             ),
             contact: BusinessContact(
-                email: contact.email,
+                email: email,
                 phoneNumber: contact.phone,
                 address: Self.address(contact.address)
             ),
@@ -56,14 +56,18 @@ enum ProviderForms {
         return IndividualVerification(bvn: person.bvn, dateOfBirth: person.dateOfBirth, gender: gender)
     }
 
-    private static func owner(_ director: KYCDetails?, _ contact: ContactDetails) -> BusinessOfficer? {
+    private static func owner(
+        _ director: KYCDetails?,
+        _ contact: ContactDetails,
+        email: String
+    ) -> BusinessOfficer? {
         guard let director, let name = Self.name(director.fullName) else { return nil }
         return BusinessOfficer(
             role: .owner,
             fullName: name,
             address: Self.address(contact.address),
             dateOfBirth: director.dateOfBirth,
-            email: contact.email,
+            email: email,
             phoneNumber: contact.phone,
             bvn: director.bvn,
             title: "CEO",

@@ -10,7 +10,6 @@ struct RefuseDetails: Sendable {
 
     /// Why the provider did not take them.
     enum Reason: String, Sendable {
-        case emailInUse = "email_in_use"
         case phoneInvalid = "phone_invalid"
         case detailsRefused = "details_refused"
 
@@ -18,10 +17,10 @@ struct RefuseDetails: Sendable {
         init?(_ error: AnchorError) {
             guard case .refused(let status, _, let code) = error else { return nil }
             switch code {
-            case .alreadyExists: self = .emailInUse
             case .invalidPhoneNumber: self = .phoneInvalid
             case .other where status == 400 || status == 422: self = .detailsRefused
-            case .verificationRequired, .productNotAllowed, .insufficientFunds, .duplicateReference, .invalidReason,
+            case .alreadyExists, .verificationRequired, .productNotAllowed, .insufficientFunds, .duplicateReference,
+                .invalidReason,
                 .doubtful, .conflict, .precondition, .other:
                 return nil
             }

@@ -14,6 +14,10 @@ struct CustomerUser: Sendable {
     var isErased = false
     var verification = Open<VerificationStatus>(.pending)
     var anchorCustomerID: String?
+    /// Whether the address in the details is proven, so that the provider may have it.
+    var isEmailVerified = false
+    /// Whose closed profile this person had.
+    var formerSelf: UserID?
     var settings = UserSettings()
     var restriction = Open<Restriction>(.none)
     /// A paid plan counts until then.

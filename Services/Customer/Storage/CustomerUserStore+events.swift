@@ -15,19 +15,21 @@ extension CustomerUserStore {
         try await transaction.query(
             """
             INSERT INTO users (id, created_at, updated_at, username, account_type, kyc_details, kyb_details,
-                contact_details, auth_sequence)
+                contact_details, email_verified, succeeds, auth_sequence)
             VALUES (\(data.userID), \(transaction.now), \(transaction.now), \(data.username), \(data.accountType.text),
                 \(data.kycDetails?.text), \(data.kybDetails?.text), \(data.contactDetails?.text),
-                \(event.attributes.sequence))
+                \(data.emailVerified ?? false), \(data.succeeds), \(event.attributes.sequence))
             ON CONFLICT (id) DO UPDATE SET username = excluded.username, updated_at = excluded.updated_at,
-                (account_type, kyc_details, kyb_details, contact_details, auth_sequence) = (
-                    SELECT x.account_type, x.kyc_details, x.kyb_details, x.contact_details, x.auth_sequence
+                (account_type, kyc_details, kyb_details, contact_details, email_verified, succeeds, auth_sequence) = (
+                    SELECT x.account_type, x.kyc_details, x.kyb_details, x.contact_details, x.email_verified,
+                        x.succeeds, x.auth_sequence
                     FROM (VALUES
                         (users.account_type, users.kyc_details, users.kyb_details, users.contact_details,
-                            users.auth_sequence),
+                            users.email_verified, users.succeeds, users.auth_sequence),
                         (excluded.account_type, excluded.kyc_details, excluded.kyb_details, excluded.contact_details,
-                            excluded.auth_sequence)
-                    ) AS x(account_type, kyc_details, kyb_details, contact_details, auth_sequence)
+                            excluded.email_verified, excluded.succeeds, excluded.auth_sequence)
+                    ) AS x(account_type, kyc_details, kyb_details, contact_details, email_verified, succeeds,
+                        auth_sequence)
                     ORDER BY x.auth_sequence DESC LIMIT 1)
             WHERE users.erased_at IS NULL
             """
@@ -40,12 +42,13 @@ extension CustomerUserStore {
         try await transaction.query(
             """
             INSERT INTO users (id, created_at, updated_at, account_type, kyc_details, kyb_details, contact_details,
-                auth_sequence)
+                email_verified, succeeds, auth_sequence)
             VALUES (\(data.userID), \(transaction.now), \(transaction.now), \(data.accountType.text),
                 \(data.kycDetails?.text), \(data.kybDetails?.text), \(data.contactDetails.text),
-                \(event.attributes.sequence))
+                \(data.emailVerified ?? false), \(data.succeeds), \(event.attributes.sequence))
             ON CONFLICT (id) DO UPDATE SET account_type = excluded.account_type, kyc_details = excluded.kyc_details,
                 kyb_details = excluded.kyb_details, contact_details = excluded.contact_details,
+                email_verified = excluded.email_verified, succeeds = coalesce(excluded.succeeds, users.succeeds),
                 auth_sequence = excluded.auth_sequence, updated_at = excluded.updated_at
             WHERE users.auth_sequence < excluded.auth_sequence AND users.erased_at IS NULL
             """

@@ -49,6 +49,21 @@ struct CustomerUserStore: Sendable {
         )
     }
 
+    /// Gives the provider's customer of a former self to the user; one customer is one user's.
+    func takeCustomer(
+        _ customerID: String,
+        from former: UserID,
+        to id: UserID,
+        in transaction: EventTransaction
+    )
+        async throws
+    {
+        try await transaction.query(
+            "UPDATE users SET anchor_customer_id = NULL, updated_at = \(transaction.now) WHERE id = \(former.uuid)"
+        )
+        try await self.setCustomerID(customerID, of: id, in: transaction)
+    }
+
     /// Replaces the settings.
     func set(_ settings: UserSettings, of id: UserID, in transaction: EventTransaction) async throws {
         try await transaction.query(
@@ -77,7 +92,7 @@ struct CustomerUserStore: Sendable {
     private static let columns: SQL = """
         SELECT id, username, account_type, kyc_details, kyb_details, contact_details, auth_sequence,
             erased_at IS NOT NULL AS is_erased, verification_status, anchor_customer_id, allow_sending,
-            receiving_preference, who_may_request, restriction, image_key, plan_until
+            receiving_preference, who_may_request, restriction, image_key, plan_until, email_verified, succeeds
         FROM users
         """
 
@@ -104,6 +119,8 @@ struct CustomerUserStore: Sendable {
             isErased: try row["is_erased"].decode(Bool.self),
             verification: Open(try row["verification_status"].decode(String.self)),
             anchorCustomerID: try row["anchor_customer_id"].decode(String?.self),
+            isEmailVerified: try row["email_verified"].decode(Bool.self),
+            formerSelf: try row["succeeds"].decode(UUID?.self).map { UserID($0) },
             settings: UserSettings(
                 allowSending: try row["allow_sending"].decode(Bool.self),
                 receivingPreference: ReceivingPreference(rawValue: try row["receiving_preference"].decode())

@@ -18,14 +18,14 @@ extension Exports {
         shown: [
             "created_at", "updated_at", "username", "account_type", "erased_at", "verification_status",
             "allow_sending", "receiving_preference", "restriction", "plan_until", "who_may_request", "image_key",
-            "tier",
+            "tier", "email_verified",
         ],
         leftOut: [
             "id": LeftOut.person, "kyc_details": "a copy of what auth gives",
             "kyb_details": "a copy of what auth gives",
             "contact_details": "a copy of what auth gives", "auth_sequence": LeftOut.order,
             "notification_sequence": LeftOut.order, "subscription_sequence": LeftOut.order,
-            "anchor_customer_id": LeftOut.provider,
+            "anchor_customer_id": LeftOut.provider, "succeeds": "the number of the person's profile of before",
             "restriction_reason": "why an operator acted; it could tell what we look for",
         ]
     )

@@ -12,7 +12,7 @@ struct LearnCustomer: Sendable {
         try await self.customers.lockID(data.anchorCustomerID, in: transaction)
         try await self.customers.insert(data, in: transaction)
         let found = try await self.customers.find(anchorCustomerID: data.anchorCustomerID, in: transaction)
-        guard let customer = found else { return }
+        guard let customer = found, customer.user == UserID(data.userID) else { return }
         for evidence in try await self.webhooks.take(about: data.anchorCustomerID, in: transaction) {
             try await ConfirmVerdict.ask(about: customer, evidence, in: transaction)
         }
@@ -21,7 +21,8 @@ struct LearnCustomer: Sendable {
             NotificationJob.checkCustomer,
             key: user,
             subject: user,
-            after: CheckCustomer.headStart
+            // Of a customer who was taken over no webhook will tell: the verdict is known.
+            after: data.succeeds == nil ? CheckCustomer.headStart : .zero
         )
     }
 }

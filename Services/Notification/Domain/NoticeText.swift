@@ -143,8 +143,6 @@ enum NoticeText {
     /// The provider did not take the details: a code of `customer.details_refused`.
     static func detailsRefused(_ reason: String) -> String {
         switch reason {
-        case "email_in_use":
-            "Another account uses your e-mail address. Send your details again with another address."
         case "phone_invalid": "Your phone number was not accepted. Send your details again with the right number."
         default: "Your details were not accepted. Check each of them and send them again."
         }

@@ -25,12 +25,20 @@ struct CustomerStore: Sendable {
     }
 
     /// Learns of a customer; once more changes nothing.
+    ///
+    /// Whoever came back has taken it over from a former self: the verdict is asked for anew. Of the two the former one may
+    /// be told of later; the customer is no longer theirs.
     func insert(_ data: CustomerCreated, in transaction: EventTransaction) async throws {
+        if let former = data.succeeds {
+            try await transaction.stage(
+                "DELETE FROM customers WHERE user_id = \(former) AND anchor_customer_id = \(data.anchorCustomerID)"
+            )
+        }
         try await transaction.stage(
             """
             INSERT INTO customers (user_id, anchor_customer_id, created_at)
             VALUES (\(data.userID), \(data.anchorCustomerID), \(transaction.now))
-            ON CONFLICT (user_id) DO NOTHING
+            ON CONFLICT DO NOTHING
             """
         )
     }

@@ -33,8 +33,8 @@ struct ClerkRoutes: Sendable {
             let url = try (fields.json["url"]?.text ?? routes.configuration.clerkWebhookURL).orNotFound(
                 "Webhook target"
             )
-            let order = try ClerkMessageOrder(fields, secret: secret)
             let now = Int64(routes.time.now.timeIntervalSince1970)
+            let order = try ClerkMessageOrder(fields, secret: secret, at: now)
             let status = try await order.send(to: url, at: now, by: routes.sender)
             let shown = status.map { JSON.integer(Int64($0)) } ?? .null
             return Response.json(["id": .string(order.id), "status": shown])

@@ -22,6 +22,9 @@ struct TokenOrder: Sendable {
     /// The signature's last byte is changed.
     var isBroken: Bool
     var keyID: String?
+    /// What Clerk has verified of the subject, as the template of session tokens says it.
+    var email: String?
+    var phone: String?
     var claims: [String: JSON]
 
     init(_ fields: Fields, issuer: String) throws(Refusal) {
@@ -40,6 +43,8 @@ struct TokenOrder: Sendable {
         self.isForeign = json["key"]?.text == "foreign"
         self.isBroken = json["signature"]?.text == "broken"
         self.keyID = json["kid"]?.text
+        self.email = json["email"]?.text
+        self.phone = json["phone"]?.text
         self.claims = json["claims"]?.members ?? [:]
     }
 
@@ -53,6 +58,14 @@ struct TokenOrder: Sendable {
         ]
         if let session = self.session { claims["sid"] = .string(session) }
         if let party = self.authorizedParty { claims["azp"] = .string(party) }
+        if let email = self.email {
+            claims["email"] = .string(email)
+            claims["email_verified"] = true
+        }
+        if let phone = self.phone {
+            claims["phone_number"] = .string(phone)
+            claims["phone_number_verified"] = true
+        }
         claims.merge(self.claims) { _, given in given }
         return .object(claims.filter { $0.value != .null })
     }

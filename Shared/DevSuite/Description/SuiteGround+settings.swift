@@ -52,10 +52,12 @@ extension SuiteGround {
             "TRANSFA_PROFILE": "sandbox", "LOG_LEVEL": self.choices.logLevel,
             "SHUTDOWN_GRACE_SECONDS": "\(self.choices.graceSeconds)",
             "ANCHOR_API_KEY": self.secrets[.anchorAPIKey], "ANCHOR_WEBHOOK_TOKEN": self.secrets.webhookToken,
-            "CLERK_ISSUER": Self.issuer, "TRUSTED_PROXIES": "127.0.0.1/32",
+            // Tests last longer than a session of Clerk's, and move clocks.
+            "CLERK_ISSUER": Self.issuer, "CLERK_LONGEST_TOKEN_SECONDS": "31536000", "TRUSTED_PROXIES": "127.0.0.1/32",
         ]
         if let limit = self.choices.rateLimit {
-            for policy in ["ADDRESS", "STRANGERS", "WEBHOOKS", "USER", "MONEY", "SECRETS", "LOOKUPS"] {
+            let policies = ["ADDRESS", "STRANGERS", "WEBHOOKS", "USER", "MONEY", "SECRETS", "LOOKUPS", "IDENTITIES"]
+            for policy in policies {
                 values["RATE_LIMIT_\(policy)"] = limit
             }
         }

@@ -7,8 +7,8 @@ public import Primitives
 /// Verifies Clerk session tokens without a call per request.
 ///
 /// RS256 only, and the header is looked at before anything else; the signature before the claims; then expiry, not
-/// before and issued at with five seconds of skew, the exact issuer, the authorised party, and a session id (tokens
-/// from templates carry the same signature and none).
+/// before and issued at with five seconds of skew, how long it is good for, the exact issuer, the authorised party, and a
+/// session id (tokens from templates carry the same signature and none).
 public final class ClerkVerifier: TokenVerifier {
     private static let skew: TimeInterval = 5
     /// In minutes; older ones prove nothing, and need no arithmetic.
@@ -53,6 +53,7 @@ public final class ClerkVerifier: TokenVerifier {
     private func claims(_ claims: StrictJSON, now: TimeInterval) -> (Identity, expiry: TimeInterval)? {
         guard let expiry = claims["exp"]?.seconds, expiry > now - Self.skew,
             let issuedAt = claims["iat"]?.seconds, issuedAt <= now + Self.skew,
+            expiry - issuedAt <= self.settings.longestToken / .seconds(1),
             self.isActive(claims["nbf"], now: now),
             claims["iss"]?.string == self.settings.issuer,
             self.isAuthorisedParty(claims["azp"]),
@@ -67,6 +68,7 @@ public final class ClerkVerifier: TokenVerifier {
             sessionID: session,
             provenAt: Self.provenAt(claims["fva"], issuedAt: issuedAt),
             expiresAt: Date(timeIntervalSince1970: expiry),
+            contact: VerifiedContact(claims, issuedAt: issuedAt),
             organization: Self.organization(in: claims)
         )
         return (identity, expiry)

@@ -18,6 +18,8 @@ public struct Identity: Hashable, Sendable {
     ///
     /// Nil for one that does not end, which only tests have.
     public let expiresAt: Date?
+    /// The address and number that the identity provider has verified, as far as the token says.
+    public let contact: VerifiedContact
     /// The organization in whose name the session is, and the user's role there; nil for one's own.
     public let organization: Organization?
 
@@ -42,6 +44,7 @@ public struct Identity: Hashable, Sendable {
         sessionID: String,
         provenAt: Date? = nil,
         expiresAt: Date? = nil,
+        contact: VerifiedContact = VerifiedContact(),
         organization: Organization? = nil
     ) {
         self.userID = userID
@@ -49,6 +52,7 @@ public struct Identity: Hashable, Sendable {
         self.sessionID = sessionID
         self.provenAt = provenAt
         self.expiresAt = expiresAt
+        self.contact = contact
         self.organization = organization
     }
 }

@@ -93,16 +93,28 @@ public struct ClerkSettings: Sendable {
     public let authorizedParties: Set<String>
     /// Whether a token must name one.
     public let requireAuthorizedParty: Bool
+    /// How long a token may be good for, from issue to expiry.
+    public let longestToken: Duration
 
     /// The settings.
-    public static let keys: [SettingKey] = [.clerkJWKSURL, .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP]
+    public static let keys: [SettingKey] = [
+        .clerkJWKSURL, .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP, .clerkLongestToken,
+    ]
 
-    /// Reads `CLERK_JWKS_URL`, `CLERK_ISSUER`, `CLERK_AUTHORIZED_PARTIES`, `CLERK_REQUIRE_AZP`.
+    private static let longestInEarnest = Duration.seconds(86_400)
+
+    /// Reads `CLERK_JWKS_URL`, `CLERK_ISSUER`, `CLERK_AUTHORIZED_PARTIES`, `CLERK_REQUIRE_AZP`,
+    /// `CLERK_LONGEST_TOKEN_SECONDS`.
     public init(_ reader: SettingsReader) throws(ConfigurationProblem) {
         self.jwksURL = try reader.text(.clerkJWKSURL)
         self.issuer = try reader.text(.clerkIssuer)
         self.authorizedParties = Set(try reader.list(.clerkAuthorizedParties))
         self.requireAuthorizedParty = try reader.flag(.clerkRequireAZP)
+        self.longestToken = try reader.seconds(.clerkLongestToken)
+        let profile = try reader.text(.profile)
+        if self.longestToken > Self.longestInEarnest, profile != "sandbox" {
+            throw SettingsReader.problem(.clerkLongestToken, "must be at most 86400 unless TRANSFA_PROFILE is sandbox")
+        }
         if self.requireAuthorizedParty, self.authorizedParties.isEmpty {
             throw SettingsReader.problem(.clerkAuthorizedParties, "must not be empty while CLERK_REQUIRE_AZP is true")
         }

@@ -126,6 +126,12 @@ extension SettingKey {
         default: "false",
         "refuse tokens that name no authorised party"
     )
+    static let clerkLongestToken = SettingKey(
+        "CLERK_LONGEST_TOKEN_SECONDS",
+        .integer(60...31_536_000),
+        default: "900",
+        "refuse tokens that are good for longer, from issue to expiry; more than a day in the profile sandbox alone"
+    )
     static let authInternalURL = SettingKey(
         "AUTH_INTERNAL_URL",
         .url(["http", "https"]),
@@ -214,7 +220,9 @@ extension ServiceSettings {
             .tracingProtocol,
         ]
         let database: [SettingKey] = [.databaseURL, .workerDatabaseURL, .migrationDatabaseURL]
-        let clerk: [SettingKey] = [.clerkJWKSURL, .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP]
+        let clerk: [SettingKey] = [
+            .clerkJWKSURL, .clerkIssuer, .clerkAuthorizedParties, .clerkRequireAZP, .clerkLongestToken,
+        ]
         return always + RateLimitSettings.keys
             + (needs.contains(.database) ? database : [])
             + (needs.contains(.broker) ? [.rabbitmqURL, .rabbitmqTopologyURL] : [])

@@ -19,6 +19,8 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     case secrets
     /// What tells one user about others: names, quotes.
     case lookups
+    /// Sign-ups and corrections of one user: each tells whether a username, a BVN or a registration is taken.
+    case identities
 
     /// The environment variable: `<requests>/<seconds>`, or `off`.
     var key: SettingKey {
@@ -30,6 +32,7 @@ public enum RatePolicy: String, CaseIterable, Sendable {
         case .money: .rateLimitMoney
         case .secrets: .rateLimitSecrets
         case .lookups: .rateLimitLookups
+        case .identities: .rateLimitIdentities
         }
     }
 }
@@ -76,6 +79,12 @@ extension SettingKey {
         .rate,
         default: "60/60",
         "requests that tell about others that one user may send"
+    )
+    static let rateLimitIdentities = SettingKey(
+        "RATE_LIMIT_IDENTITIES",
+        .rate,
+        default: "20/3600",
+        "sign-ups and corrections of details that one user may send"
     )
     static let trustedProxies = SettingKey(
         "TRUSTED_PROXIES",

@@ -45,12 +45,16 @@ struct AuthWorld: ServiceWorld {
     )
 
     var takeClerkMessage: TakeClerkMessage {
-        TakeClerkMessage(
-            database: self.work,
-            webhooks: ClerkWebhookStore(),
-            closeProfile: CloseProfile(users: self.users, pins: self.pins, devices: self.devices),
-            endSession: EndSession(users: self.users, sessions: self.sessions)
-        )
+        get throws {
+            TakeClerkMessage(
+                database: self.work,
+                webhooks: ClerkWebhookStore(),
+                users: self.users,
+                closeProfile: CloseProfile(users: self.users, pins: self.pins, devices: self.devices),
+                endSession: EndSession(users: self.users, sessions: self.sessions),
+                index: try self.index
+            )
+        }
     }
 
     var fresh: FreshSignIn { FreshSignIn(clock: self.clock) }
@@ -139,9 +143,13 @@ struct AuthWorld: ServiceWorld {
         try await self.work.client.query("SELECT count(*) FROM \(unsafe: table)").first?.decode(Int64.self) ?? 0
     }
 
-    /// Signs a user up.
+    /// Signs a user up, of whom a token may say what is verified.
     @discardableResult
-    func onboard(_ subject: String, _ request: OnboardingRequest) async throws -> OnboardingResponse {
+    func onboard(
+        _ subject: String,
+        _ request: OnboardingRequest,
+        verified contact: VerifiedContact = VerifiedContact()
+    ) async throws -> OnboardingResponse {
         let signUp = try SignUp(checking: request, today: LagosCalendar.day(of: self.clock.now))
         let user = UserID(clerkSubject: subject)
         return try await self.asUser(user) { transaction in
@@ -149,6 +157,7 @@ struct AuthWorld: ServiceWorld {
                 signUp,
                 user: user,
                 clerkSubject: subject,
+                contact: contact,
                 in: transaction
             )
         }

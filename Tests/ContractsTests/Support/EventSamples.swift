@@ -56,7 +56,12 @@ private let otherSamples: [EventSample] = [
         )
     ),
     check(
-        CustomerCreated(userID: sampleID, anchorCustomerID: "17000000000001-anc_ind_cst", accountType: Open(.personal))
+        CustomerCreated(
+            userID: sampleID,
+            anchorCustomerID: "17000000000001-anc_ind_cst",
+            accountType: Open(.personal),
+            succeeds: sampleID
+        )
     ),
     check(CustomerVerified(userID: sampleID, anchorCustomerID: "17000000000001-anc_ind_cst")),
     check(
@@ -72,7 +77,7 @@ private let otherSamples: [EventSample] = [
     check(SessionEnded(userID: sampleID, sessionID: "sess_2ada", endedAt: "2026-11-21T01:07:05.123Z")),
     check(PINReset(userID: sampleID, resetID: sampleID, resetAt: "2026-11-21T01:07:05.123Z")),
     check(PINChanged(userID: sampleID, changeID: sampleID, changedAt: "2026-11-21T01:07:05.123Z")),
-    check(CustomerDetailsRefused(userID: sampleID, reason: "email_in_use", detailsSequence: 2)),
+    check(CustomerDetailsRefused(userID: sampleID, reason: "phone_invalid", detailsSequence: 2)),
     check(
         BeneficiaryAdded(
             userID: sampleID,
@@ -255,7 +260,9 @@ private let otherSamples: [EventSample] = [
             accountType: Open(.personal),
             kycDetails: Sealed("s1.c2VhbGVk"),
             kybDetails: Sealed("s1.c2VhbGVk"),
-            contactDetails: Sealed("s1.c2VhbGVk")
+            contactDetails: Sealed("s1.c2VhbGVk"),
+            emailVerified: true,
+            succeeds: sampleID
         )
     ),
     check(
@@ -264,7 +271,9 @@ private let otherSamples: [EventSample] = [
             accountType: Open(.personal),
             kycDetails: Sealed("s1.c2VhbGVk"),
             kybDetails: Sealed("s1.c2VhbGVk"),
-            contactDetails: Sealed("s1.c2VhbGVk")
+            contactDetails: Sealed("s1.c2VhbGVk"),
+            emailVerified: true,
+            succeeds: sampleID
         )
     ),
     check(UserErased(userID: sampleID)),

@@ -46,7 +46,8 @@ struct CustomerWorld: ServiceWorld {
             users: self.users,
             openDetails: self.openDetails,
             provider: self.provider,
-            calls: self.calls
+            calls: self.calls,
+            standIns: Self.standIns
         )
     }
 
@@ -82,6 +83,12 @@ struct CustomerWorld: ServiceWorld {
             nameLengths: Self.nameLengths
         )
     }
+
+    /// Where the provider finds whoever has not proven an address.
+    static let standIns: StandInAddress = {
+        guard let made = StandInAddress(domain: "people.transfa.test") else { preconditionFailure("it is a domain") }
+        return made
+    }()
 
     /// Here no bank cuts names off.
     static let nameLengths = NameLengths(usual: [])

@@ -33,6 +33,7 @@ final class FakeProvider: CustomerProvider {
     private let state = Locked(State())
 
     var customers: [CustomerSnapshot] { self.state.withLock { $0.customers.map(\.snapshot) } }
+    var emails: [String] { self.state.withLock { $0.customers.map(\.email) } }
     var verificationsStarted: [String] { self.state.withLock { $0.verificationsStarted } }
     var updates: [String] { self.state.withLock { $0.updates } }
     var counterpartyCount: Int { self.state.withLock { $0.counterparties.count } }
@@ -108,6 +109,9 @@ final class FakeProvider: CustomerProvider {
     private func update(_ id: String, _ email: String, _ name: String) throws(AnchorError) {
         let result = self.state.withLock { state -> Result<Void, AnchorError> in
             if let refusal = state.takeRefusal() { return .failure(refusal) }
+            guard !state.customers.contains(where: { $0.email == email && $0.snapshot.id != id }) else {
+                return .failure(.refused(status: 400, title: "Bad Request", code: .alreadyExists))
+            }
             for index in state.customers.indices where state.customers[index].snapshot.id == id {
                 guard state.customers[index].snapshot.verification != .approved else {
                     return .failure(.refused(status: 412, title: "Precondition Failed", code: .precondition))

@@ -36,15 +36,22 @@ extension CustomerWorld {
         return try self.adaKey.seal(json, field: field, of: self.ada)
     }
 
-    /// Ada has signed up.
-    func adaSignsUp(contact: ContactDetails? = Sample.contact, sequence: Int64 = 1) async throws {
+    /// Ada has signed up, with an address that is proven unless it is said otherwise; perhaps once more.
+    func adaSignsUp(
+        contact: ContactDetails? = Sample.contact,
+        isProven: Bool = true,
+        succeeds former: UserID? = nil,
+        sequence: Int64 = 1
+    ) async throws {
         try await self.hear(
             UserCreated(
                 userID: self.ada.uuid,
                 username: "ada",
                 accountType: Open(.personal),
                 kycDetails: try self.sealed(Sample.person, "kyc_details"),
-                contactDetails: try contact.map { try self.sealed($0, "contact_details") }
+                contactDetails: try contact.map { try self.sealed($0, "contact_details") },
+                emailVerified: isProven,
+                succeeds: former?.uuid
             ),
             sequence: sequence
         )
@@ -67,7 +74,8 @@ extension CustomerWorld {
                 username: "ada",
                 accountType: Open(.merchant),
                 kybDetails: try self.sealed(Sample.business, "kyb_details"),
-                contactDetails: try self.sealed(Sample.contact, "contact_details")
+                contactDetails: try self.sealed(Sample.contact, "contact_details"),
+                emailVerified: true
             ),
             sequence: 1
         )

@@ -13,18 +13,22 @@ public struct CustomerCreated: EventData {
     public var anchorCustomerID: String
     /// Personal or merchant.
     public var accountType: Open<AccountType>
+    /// Whose customer this was before: the same person, who had closed that profile.
+    public var succeeds: UUID?
 
     /// Puts the values together.
-    public init(userID: UUID, anchorCustomerID: String, accountType: Open<AccountType>) {
+    public init(userID: UUID, anchorCustomerID: String, accountType: Open<AccountType>, succeeds: UUID? = nil) {
         self.userID = userID
         self.anchorCustomerID = anchorCustomerID
         self.accountType = accountType
+        self.succeeds = succeeds
     }
 
     private enum CodingKeys: String, CodingKey {
         case userID = "user_id"
         case anchorCustomerID = "anchor_customer_id"
         case accountType = "account_type"
+        case succeeds
     }
 }
 

@@ -19,6 +19,10 @@ public struct UserCreated: EventData {
     public var kybDetails: Sealed?
     /// `ContactDetails` the provider needs, sealed; absent until given.
     public var contactDetails: Sealed?
+    /// Whether the identity provider has verified the e-mail address in them; nil: it has not.
+    public var emailVerified: Bool?
+    /// Whose closed profile this person had, whom the provider may know.
+    public var succeeds: UUID?
 
     /// Puts the values together.
     public init(
@@ -27,7 +31,9 @@ public struct UserCreated: EventData {
         accountType: Open<AccountType>,
         kycDetails: Sealed? = nil,
         kybDetails: Sealed? = nil,
-        contactDetails: Sealed? = nil
+        contactDetails: Sealed? = nil,
+        emailVerified: Bool? = nil,
+        succeeds: UUID? = nil
     ) {
         self.userID = userID
         self.username = username
@@ -35,6 +41,8 @@ public struct UserCreated: EventData {
         self.kycDetails = kycDetails
         self.kybDetails = kybDetails
         self.contactDetails = contactDetails
+        self.emailVerified = emailVerified
+        self.succeeds = succeeds
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -44,6 +52,8 @@ public struct UserCreated: EventData {
         case kycDetails = "kyc_details"
         case kybDetails = "kyb_details"
         case contactDetails = "contact_details"
+        case emailVerified = "email_verified"
+        case succeeds
     }
 }
 
@@ -64,6 +74,10 @@ public struct UserDetailsProvided: EventData {
     public var kybDetails: Sealed?
     /// `ContactDetails`, sealed.
     public var contactDetails: Sealed
+    /// Whether the identity provider has verified the e-mail address in them; nil: it has not.
+    public var emailVerified: Bool?
+    /// Whose closed profile this person had, whom the provider may know.
+    public var succeeds: UUID?
 
     /// Puts the values together.
     public init(
@@ -71,13 +85,17 @@ public struct UserDetailsProvided: EventData {
         accountType: Open<AccountType>,
         kycDetails: Sealed? = nil,
         kybDetails: Sealed? = nil,
-        contactDetails: Sealed
+        contactDetails: Sealed,
+        emailVerified: Bool? = nil,
+        succeeds: UUID? = nil
     ) {
         self.userID = userID
         self.accountType = accountType
         self.kycDetails = kycDetails
         self.kybDetails = kybDetails
         self.contactDetails = contactDetails
+        self.emailVerified = emailVerified
+        self.succeeds = succeeds
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -86,6 +104,8 @@ public struct UserDetailsProvided: EventData {
         case kycDetails = "kyc_details"
         case kybDetails = "kyb_details"
         case contactDetails = "contact_details"
+        case emailVerified = "email_verified"
+        case succeeds
     }
 }
 
