@@ -31,7 +31,7 @@ struct AnalyticsParts {
                 projections: [money]
             )
         }
-        return ServiceParts(router: self.router(messaging.requests), messaging: messaging)
+        return ServiceParts(router: self.router(messaging.requests), messaging: messaging, queries: .analytics)
     }
 
     private func router(_ requests: EventDatabase) -> Router<AppRequestContext> {

@@ -70,6 +70,7 @@ struct AuthParts {
         return ServiceParts(
             router: router,
             messaging: messaging,
+            queries: .auth,
             guardedRoutes: keys,
             internalRoutes: { operations.add(to: $0) }
         )

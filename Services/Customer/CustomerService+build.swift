@@ -54,7 +54,11 @@ struct CustomerParts {
             beneficiaries: self.beneficiaries,
             restrictUser: RestrictUser(users: self.users)
         )
-        return ServiceParts(router: self.router(messaging.requests, messaging.work), messaging: messaging) {
+        return ServiceParts(
+            router: self.router(messaging.requests, messaging.work),
+            messaging: messaging,
+            queries: .customer
+        ) {
             internalRoutes.add(to: $0)
             TierController(database: messaging.work, tiers: TierStore(), changeTier: ChangeTier(tiers: TierStore()))
                 .add(to: $0)

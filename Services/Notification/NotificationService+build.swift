@@ -71,7 +71,8 @@ struct NotificationParts {
         return ServiceParts(
             router: router,
             messaging: messaging,
-            services: [hub, lane] + (self.apple.map { [PushConnection(http: $0)] } ?? [])
+            services: [hub, lane] + (self.apple.map { [PushConnection(http: $0)] } ?? []),
+            queries: .notification
         )
     }
 

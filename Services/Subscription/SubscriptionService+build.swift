@@ -39,9 +39,11 @@ struct SubscriptionParts {
             adjustUsage: AdjustUsage(usage: self.usage),
             givePlan: GivePlan(subscriptions: self.subscriptions)
         )
-        return ServiceParts(router: self.router(messaging.requests), messaging: messaging) {
-            internalRoutes.add(to: $0)
-        }
+        return ServiceParts(
+            router: self.router(messaging.requests),
+            messaging: messaging,
+            queries: .subscription
+        ) { internalRoutes.add(to: $0) }
     }
 
     private var handlers: EventHandlers {

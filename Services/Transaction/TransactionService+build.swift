@@ -60,7 +60,8 @@ struct TransactionParts {
                 RecoveryMetrics(store: self.recoveries, registry: self.host.metrics, logger: self.host.logger),
                 BillMetrics(store: self.bills, registry: self.host.metrics, logger: self.host.logger),
                 DisputeMetrics(store: self.disputes, registry: self.host.metrics, logger: self.host.logger),
-            ]
+            ],
+            queries: .transaction
         ) {
             InvariantsController(store: InvariantStore(client: self.host.workers)).add(to: $0)
             OpenTransferController(store: OpenTransferStore(client: self.host.workers)).add(to: $0)

@@ -28,6 +28,7 @@ struct EdgeResponder: HTTPResponder {
         /// Nothing is counted without one.
         var limiter: RateLimiter?
         let cursors: CursorSeal
+        let queries: RouteQueries
     }
 
     init(
@@ -67,6 +68,7 @@ struct EdgeResponder: HTTPResponder {
         context.client = self.clients.proxies.client(peer: context.peer, headers: request.headers)
         context.limiter = self.clients.limiter
         context.cursors = self.clients.cursors
+        context.queries = self.clients.queries
         context.logger[metadataKey: "request_id"] = .safe(context.requestIDText)
         var response: Response
         do {
