@@ -72,7 +72,8 @@ struct EdgeResponder: HTTPResponder {
         context.logger[metadataKey: "request_id"] = .safe(context.requestIDText)
         var response: Response
         do {
-            response = try await self.route(request, context, until: start.advanced(by: self.deadline))
+            let expected = try request.meetingExpectation(on: context.channel)
+            response = try await self.route(expected, context, until: start.advanced(by: self.deadline))
         } catch {
             response = ErrorMiddleware.response(to: error, context: context)
         }
