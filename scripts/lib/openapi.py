@@ -52,10 +52,13 @@ def load(path):
     return yaml.load(pathlib.Path(path).read_text(), Loader)
 
 
+def sources(root=ROOT):
+    return [*sorted(root.glob("Services/*/openapi.yaml")), root / "Shared/ServiceKit/openapi.yaml"]
+
+
 def documents(root=ROOT):
     """Path from the root -> document, of every service and of what all services share; stubs have no paths."""
-    files = [*sorted(root.glob("Services/*/openapi.yaml")), root / "Shared/ServiceKit/openapi.yaml"]
-    loaded = {str(file.relative_to(root)): load(file) for file in files}
+    loaded = {str(file.relative_to(root)): load(file) for file in sources(root)}
     return {name: document for name, document in loaded.items() if document.get("paths")}
 
 
@@ -408,6 +411,13 @@ def published_problems(path=MERGED):
     return openapi_tools.problems_of_file(path, Loader)
 
 
+def misread_sources(root=ROOT):
+    """What others read differently in the documents that people write: they are read as they stand, too."""
+    for path in sources(root):
+        for problem in openapi_tools.misread(path.read_text(), Loader):
+            yield f"{path.relative_to(root)}: {problem}"
+
+
 def main(order):
     merged, problems = everything()
     if not problems and order == "write":
@@ -417,7 +427,7 @@ def main(order):
         print(f"{MERGED.relative_to(ROOT)}: {count} operations of {len(merged['tags'])} services")
     elif not problems and not is_current(merged):
         problems = [f"{MERGED.relative_to(ROOT)} is out of date: run scripts/openapi"]
-    problems = problems or list(published_problems())
+    problems = problems or [*misread_sources(), *published_problems()]
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0
