@@ -52,7 +52,7 @@ enum FieldRule: String, Hashable, Sendable, CaseIterable {
         case .registrationType: "The registration type is not one that the provider knows."
         case .industry: "An industry is a category and a trade, such as Agriculture-AgriculturalCooperatives."
         case .email: "An e-mail address is needed."
-        case .phone: "A phone number has eleven digits and begins with 0."
+        case .phone: "A Nigerian phone number, such as 0803 123 4567 or +234 803 123 4567."
         case .gender: "Gender is Male, Female or Others."
         case .pin: "A PIN is 4 to 6 digits."
         case .guessablePIN: "This PIN is one of those that everybody guesses first: choose another."
