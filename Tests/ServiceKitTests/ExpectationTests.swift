@@ -72,7 +72,8 @@ struct ExpectationTests {
     func tooLong() async throws {
         try await self.connected { connection in
             connection.say(self.head("/echo", length: 1_000_000))
-            #expect(try await hear("\r\n\r\n", on: connection).hasPrefix("HTTP/1.1 413 "))
+            let answer = try await hear("\r\n\r\n", on: connection)
+            #expect(answer.hasPrefix("HTTP/1.1 413 "))
         }
     }
 
@@ -98,7 +99,8 @@ struct ExpectationTests {
         try await self.connected { connection in
             connection.say(self.head("/echo", expect: "200-ok"))
             connection.say("{\"a\":1}")
-            #expect(try await hear("\r\n\r\n", on: connection).hasPrefix("HTTP/1.1 417 "))
+            let answer = try await hear("\r\n\r\n", on: connection)
+            #expect(answer.hasPrefix("HTTP/1.1 417 "))
         }
     }
 }

@@ -10,24 +10,18 @@ struct FieldCheck {
         FieldProblem(pointer: "\(self.pointer)/\(name)", rule: rule)
     }
 
-    /// Text without surrounding spaces.
+    /// A text of a person in its kept form.
     func text(
         _ name: String,
         _ value: String,
         _ length: ClosedRange<Int>,
         else rule: FieldRule = .text
     ) throws(FieldProblem) -> String {
-        // Bytes first: counting characters of a long text is not free.
-        guard value.utf8.count <= length.upperBound * 4 + 16 else { throw self.fail(name, rule) }
-        let trimmed = value.trimmingCharacters(in: .whitespacesAndNewlines).precomposedStringWithCanonicalMapping
-        let isPlain = trimmed.unicodeScalars.allSatisfy { scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
-            default: true
-            }
+        do throws(PersonText.Problem) {
+            return try PersonText.checked(value, length)
+        } catch {
+            throw self.fail(name, rule)
         }
-        guard isPlain, trimmed.hasCodePoints(length) else { throw self.fail(name, rule) }
-        return trimmed
     }
 
     /// First and last name at least, as the provider wants them.

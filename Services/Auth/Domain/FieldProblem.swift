@@ -42,7 +42,7 @@ enum FieldRule: String, Hashable, Sendable, CaseIterable {
         case .username: "A username is 3 to 20 letters and digits."
         case .reservedUsername: "This username is reserved."
         case .accountType: "An account type is personal or merchant."
-        case .text: "Text of the allowed length is needed, without control characters."
+        case .text: "One line of the allowed length is needed, all of which shows."
         case .fullName: "First and last name are needed, letters only, at most 100 characters."
         case .elevenDigits: "Eleven digits are needed."
         case .date: "A real date of the form YYYY-MM-DD is needed."
