@@ -47,7 +47,8 @@ struct RouteQueryTests {
     @Test("another method of the same path takes none of it, and pages take whatever comes")
     func others() async throws {
         try await withRunningHost(queries: queries, routes: routes) { running in
-            #expect(try await running.post("/things/1?limit=5", "{}").status == 400)
+            let posted = try await running.post("/things/1?limit=5", "{}")
+            #expect(posted.status == 400)
             #expect(try await running.get("/pages/start?utm_source=a&utm_source=b").status == 204)
             #expect(try await running.get("/nowhere?limit=5").status == 404)
         }
