@@ -188,6 +188,20 @@ class Rules(unittest.TestCase):
         del answer_of(document)["schema"]
         self.assert_noticed(document, "no schema")
 
+    def test_a_body_that_takes_any_member_is_noticed_however_deep_it_is(self):
+        def body(path="/things", **closed):
+            person = {"type": "object", "properties": {"name": {"type": "string"}}}
+            people = {"type": "array", "items": person | closed.get("inner", {})}
+            schema = {"type": "object", "properties": {"people": people}} | closed.get("outer", {})
+            wanted = {"content": {"application/json": {"schema": schema}}}
+            return openapi.has_closed_bodies(sample(path=path, requestBody=wanted))
+
+        closed = {"additionalProperties": False}
+        self.assertEqual(list(body(outer=closed, inner=closed)), [])
+        self.assertIn("open: /people/items", " ".join(body(outer=closed)))
+        self.assertIn("open: /", " ".join(body(inner=closed)))
+        self.assertEqual(list(body(path="/webhooks/others")), [])
+
     def test_examples_that_break_their_schema_are_noticed(self):
         good = {"id": "019aa36c-5d5c-7cc5-a5a9-5f3a2f1f0b11"}
         broken = ({}, {"id": 5}, {"id": "x"}, good | {"name": "ADA"}, good | {"since": "yesterday"})
