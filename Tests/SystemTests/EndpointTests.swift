@@ -68,7 +68,7 @@ extension Probes {
             let suite = try RunningSuite.current
             let prober = try await Prober(suite)
             let probes = try Self.endpoints().filter { $0.access != .open }.flatMap { endpoint in
-                endpoint.badBodies(more: Self.more[endpoint.name] ?? []).map { bad in
+                endpoint.badBodies(more: (Self.more[endpoint.name] ?? []) + endpoint.badTexts).map { bad in
                     var probe = Probe(endpoint, status: bad.status)
                     probe.body = bad.bytes
                     probe.headers = bad.contentType == "application/json" ? [] : [("Content-Type", bad.contentType)]
