@@ -23,6 +23,7 @@ public enum PersonText {
     /// - Parameters:
     ///   - written: What the person wrote.
     ///   - length: How many code points the kept form has, the unit of JSON schemas; each has at most four bytes.
+    /// - Returns: The text, composed and without blanks around it; empty only when the length allows it.
     /// - Throws: ``Problem``.
     public static func checked(_ written: String, _ length: ClosedRange<Int>) throws(Problem) -> String {
         // Bytes first: what is far too long is not read to its end.

@@ -4,7 +4,7 @@ extension RouteQueries {
     /// The query parameters of the routes of this service.
     static let notification = RouteQueries(
         [
-            "GET /notifications": Paging.parameters,
+            "GET /notifications": Paging.parameters
         ],
         // The provider may add to the address that it was told.
         free: ["/webhooks"]

@@ -4,7 +4,7 @@ extension RouteQueries {
     /// The query parameters of the routes of this service.
     static let subscription = RouteQueries(
         [
-            "GET /internal/subscriptions/status": ["user_id"],
+            "GET /internal/subscriptions/status": ["user_id"]
         ]
     )
 }

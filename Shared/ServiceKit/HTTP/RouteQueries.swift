@@ -32,7 +32,8 @@ public struct RouteQueries: Sendable {
 
     /// Looks at the query of a request before anything is done.
     ///
-    /// - Parameter path: The route's path as the router writes it.
+    /// The path is the route's, as the router writes it.
+    ///
     /// - Throws: 400 that names the parameter: one that the route does not take, one that is there twice, one that is
     ///   not percent-encoded UTF-8.
     func check(_ request: Request, at path: String) throws(APIError) {
@@ -66,48 +67,5 @@ public struct RouteQueries: Sendable {
         )
         if !StrictJSONParser.couldBeOurs(name) { error.source = nil }
         return error
-    }
-}
-
-/// Percent-encoded texts (RFC 3986).
-enum PercentEncoding {
-    /// Whether bytes are UTF-8 once they are decoded, and each `%` has its two digits.
-    static func isText(_ bytes: some Sequence<UInt8>) -> Bool {
-        var decoded: [UInt8] = []
-        var iterator = bytes.makeIterator()
-        while let byte = iterator.next() {
-            guard byte == UInt8(ascii: "%") else {
-                decoded.append(byte)
-                continue
-            }
-            guard let high = iterator.next().flatMap(Self.digit), let low = iterator.next().flatMap(Self.digit) else {
-                return false
-            }
-            decoded.append(high << 4 | low)
-        }
-        return String(validating: decoded, as: UTF8.self) != nil
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
-}
-
-/// Refuses queries that a route does not take; see ``RouteQueries``.
-struct QueryMiddleware: RouterMiddleware {
-    func handle(
-        _ request: Request,
-        context: AppRequestContext,
-        next: @concurrent (Request, AppRequestContext) async throws -> Response
-    ) async throws -> Response {
-        if let path = context.endpointPath, path != RouteIndex.notFound {
-            try context.queries?.check(request, at: path)
-        }
-        return try await next(request, context)
     }
 }
