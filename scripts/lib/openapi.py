@@ -381,9 +381,10 @@ class Merger:
                 "version": "1.0.0",
                 "description": (
                     "Everything that apps may call, of all services. In a body, null is as good as absent where a"
-                    " member is not required; a member that is not described is refused (400 `unknown_field`), and so is"
-                    " a parameter of a query that is not described or there twice (400 `invalid_parameter`)."
-                    " `HEAD` is answered wherever `GET` is, as it would be, without the body."
+                    " member is not required; a member that is not described is refused (400 `unknown_field`), and so"
+                    " is a parameter of a query that is not described or there twice (400 `invalid_parameter`)."
+                    " `HEAD` is answered wherever `GET` is, as it would be, without the body. Who sends `Expect:"
+                    " 100-continue` hears 100 when the body is wanted; another expectation is 417 `expectation_failed`."
                     " Besides what stands at an operation, the gateway before the services answers by itself, with the"
                     " same kind of error: 400 `invalid_request`, 404 `unknown_route`, 405 `method_not_allowed` with"
                     " `Allow`, 408 `request_timeout`, 411 `length_required`, 413 `body_too_large`, 414 `uri_too_long`,"
