@@ -53,7 +53,7 @@ func shared(_ name: String, _ dependencies: [Target.Dependency], settings: [Swif
         name: name,
         dependencies: dependencies,
         path: "Shared/\(name)",
-        exclude: name == "ServiceKit" ? ["README.md", "openapi.yaml"] : ["README.md"],
+        exclude: name == "ServiceKit" ? ["README.md", "openapi.yaml", "Approval/approvals.md"] : ["README.md"],
         resources: name == "Messaging" ? schema(name) : [],
         swiftSettings: settings
     )
@@ -172,7 +172,7 @@ let layers: [Target] = [
 
 let services: [Target] =
     service("Auth")
-    + service("Customer", ["AnchorClient", "QRCode", "ImageFiles", "ObjectStorage"])
+    + service("Customer", ["AnchorClient", "Documents", "QRCode", "ImageFiles", "ObjectStorage", nioCore])
     + service("Account", ["AnchorClient"])
     + service("Transaction", ["AnchorClient", "Documents", "ImageFiles", "ObjectStorage", "QRCode", nioCore])
     + service("Subscription")
@@ -205,7 +205,10 @@ let tools: [Target] = [
 
 let tests: [Target] = [
     support("TestSupport", ["DevSuite", "EventLoops"]),
-    support("ServiceTestSupport", ["TestSupport", "Messaging", "Postgres", "AMQP", "Primitives", contracts, logging]),
+    support(
+        "ServiceTestSupport",
+        ["TestSupport", "ServiceKit", "Messaging", "Postgres", "AMQP", "Primitives", contracts, logging]
+    ),
     .executableTarget(
         name: "messaging-bench",
         dependencies: ["Messaging", "TestSupport", "Postgres", "AMQP", "Primitives", contracts, logging],

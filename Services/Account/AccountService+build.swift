@@ -8,7 +8,7 @@ extension ServiceDefinition {
     /// The account service.
     public static let account = ServiceDefinition(
         name: "account",
-        needs: [.database, .broker, .redis, .clerk, .dataKeys],
+        needs: [.database, .broker, .redis, .clerk, .dataKeys, .exports],
         keys: AccountConfiguration.keys,
         schema: { try AccountSchema.sets() },
         build: { try AccountParts(host: $0).wired() }
@@ -39,7 +39,7 @@ struct AccountParts {
         let group = router.group().add(middleware: self.host.authentication())
         AccountController(database: messaging.requests, accounts: self.accounts, keys: self.host.dataKeys)
             .add(to: group)
-        return ServiceParts(router: router, messaging: messaging)
+        return ServiceParts(router: router, messaging: messaging, exports: .account)
     }
 
     private func jobs(_ work: EventDatabase) -> [JobDefinition] {

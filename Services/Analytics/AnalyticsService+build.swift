@@ -7,7 +7,7 @@ extension ServiceDefinition {
     /// The analytics service.
     public static let analytics = ServiceDefinition(
         name: "analytics",
-        needs: [.database, .broker, .redis, .clerk, .dataKeys],
+        needs: [.database, .broker, .redis, .clerk, .dataKeys, .exports],
         schema: { try AnalyticsSchema.sets() },
         build: { try AnalyticsParts(host: $0).wired() }
     )
@@ -31,7 +31,12 @@ struct AnalyticsParts {
                 projections: [money]
             )
         }
-        return ServiceParts(router: self.router(messaging.requests), messaging: messaging, queries: .analytics)
+        return ServiceParts(
+            router: self.router(messaging.requests),
+            messaging: messaging,
+            queries: .analytics,
+            exports: .analytics
+        )
     }
 
     private func router(_ requests: EventDatabase) -> Router<AppRequestContext> {

@@ -10,7 +10,7 @@ extension ServiceDefinition {
     /// The auth service.
     public static let auth = ServiceDefinition(
         name: "auth",
-        needs: [.database, .broker, .redis, .clerk],
+        needs: [.database, .broker, .redis, .clerk, .exports],
         keys: AuthConfiguration.keys,
         schema: { try AuthSchema.sets() },
         build: { try AuthParts(host: $0).wired() }
@@ -25,6 +25,7 @@ struct AuthParts {
     let pins = PINStore()
     let tries = PINTryStore()
     let devices = DeviceStore()
+    let sessions = SessionStore()
     let clerkWebhooks = ClerkWebhookStore()
     let vault: KeyVault
 
@@ -40,6 +41,7 @@ struct AuthParts {
             users: self.users,
             webhooks: self.clerkWebhooks,
             tries: self.tries,
+            sessions: self.sessions,
             eraseUser: eraseUser,
             retention: self.configuration.profileRetention
         )
@@ -58,7 +60,7 @@ struct AuthParts {
         }
         let router = self.host.router()
         self.clerkController(messaging.work).add(to: router)
-        self.addUsers(to: router.group().add(middleware: self.host.authentication()), messaging.requests)
+        self.addUsers(to: self.group(router, messaging.requests), messaging.requests)
         let operations = InternalController(
             database: messaging.work,
             vault: self.vault,
@@ -72,13 +74,29 @@ struct AuthParts {
             messaging: messaging,
             queries: .auth,
             guardedRoutes: keys,
+            exports: .auth,
+            exportKeys: VaultKeys(vault: self.vault, database: messaging.work),
             internalRoutes: { operations.add(to: $0) }
         )
+    }
+
+    /// The routes that need a session.
+    private func group(
+        _ router: Router<AppRequestContext>,
+        _ requests: EventDatabase
+    ) -> RouterGroup<AppRequestContext> {
+        let users = self.users
+        let gate = ProfileGate(ProfileGate.Routes(asking: ["GET /onboarding/status"])) {
+            try await users.state(of: $0, on: requests)
+        }
+        return router.group().add(middleware: self.host.authentication()).add(middleware: gate)
     }
 
     private var closeProfile: CloseProfile {
         CloseProfile(users: self.users, pins: self.pins, devices: self.devices)
     }
+
+    private var fresh: FreshSignIn { FreshSignIn(clock: self.host.clock) }
 
     private func clerkController(_ work: EventDatabase) -> ClerkWebhookController {
         ClerkWebhookController(
@@ -86,7 +104,8 @@ struct AuthParts {
             takeMessage: TakeClerkMessage(
                 database: work,
                 webhooks: self.clerkWebhooks,
-                closeProfile: self.closeProfile
+                closeProfile: self.closeProfile,
+                endSession: EndSession(users: self.users, sessions: self.sessions)
             ),
             memory: self.host.messageMemory(),
             metrics: WebhookMetrics(self.host.metrics),
@@ -116,7 +135,8 @@ struct AuthParts {
             checkPIN: checkPIN,
             registerDevice: RegisterDevice(users: self.users, devices: self.devices, vault: self.vault),
             listDevices: ListDevices(database: requests, devices: self.devices, vault: self.vault),
-            revokeDevice: RevokeDevice(devices: self.devices)
+            revokeDevice: RevokeDevice(devices: self.devices),
+            fresh: self.fresh
         ).add(to: group)
     }
 
@@ -128,16 +148,29 @@ struct AuthParts {
         let requests = once.database
         return PINController(
             once: once,
-            setPIN: SetPIN(database: requests, users: self.users, pins: self.pins, hasher: hasher, check: checkPIN),
+            setPIN: SetPIN(
+                database: requests,
+                users: self.users,
+                pins: self.pins,
+                hasher: hasher,
+                check: checkPIN,
+                fresh: self.fresh
+            ),
             resetPIN: ResetPIN(
                 database: requests,
                 users: self.users,
                 pins: self.pins,
                 hasher: hasher,
-                clock: self.host.clock
+                fresh: self.fresh
             ),
             checkPIN: checkPIN,
-            issueApproval: IssueApproval(database: requests, signer: self.configuration.signer, vault: self.vault)
+            issueApproval: IssueApproval(
+                database: requests,
+                pins: self.pins,
+                sessions: self.sessions,
+                signer: self.configuration.signer,
+                vault: self.vault
+            )
         )
     }
 }

@@ -11,7 +11,7 @@ extension ServiceDefinition {
     /// The console service.
     public static let console = ServiceDefinition(
         name: "console",
-        needs: [.database, .broker, .redis, .policies],
+        needs: [.database, .broker, .redis, .policies, .exports],
         keys: ConsoleConfiguration.keys,
         schema: { try ConsoleSchema.sets() },
         build: { try ConsoleParts(host: $0).wired() }
@@ -66,7 +66,8 @@ struct ConsoleParts {
             messaging: messaging,
             services: follower.map { [$0] } ?? [],
             queries: .console,
-            pages: [Self.pagePath] + DocumentController.paths
+            pages: [Self.pagePath] + DocumentController.paths,
+            exports: .console
         ) { group in
             archive.add(to: group)
             events.add(to: group)

@@ -8,7 +8,7 @@ extension ServiceDefinition {
     /// The customer service.
     public static let customer = ServiceDefinition(
         name: "customer",
-        needs: [.database, .broker, .redis, .clerk, .dataKeys],
+        needs: [.database, .broker, .redis, .clerk, .dataKeys, .exports],
         keys: CustomerConfiguration.keys,
         schema: { try CustomerSchema.sets() },
         build: { try CustomerParts(host: $0).wired() }
@@ -26,11 +26,12 @@ struct CustomerParts {
     let transfers = TransferStore()
     let images = ImageStore()
     let documents = DocumentStore()
+    let exports = ExportStore()
     let desk: ImageDesk
 
     init(host: ServiceHost) throws {
         self.host = host
-        self.configuration = try CustomerConfiguration(host.settings.reader)
+        self.configuration = try CustomerConfiguration(host.settings.reader, auth: host.settings.dataKeys.url)
         self.desk = try host.imageDesk()
     }
 
@@ -42,10 +43,11 @@ struct CustomerParts {
                     images: self.images,
                     transfers: self.transfers,
                     documents: self.documents,
+                    exports: self.exports,
                     forget: self.host.dataKeys.forget
                 ),
                 jobs: self.jobs(work),
-                schedules: CustomerSchedules.make(enquiries: self.enquiries)
+                schedules: CustomerSchedules.make(enquiries: self.enquiries, exports: self.exports)
             )
         }
         let internalRoutes = InternalController(
@@ -57,7 +59,17 @@ struct CustomerParts {
         return ServiceParts(
             router: self.router(messaging.requests, messaging.work),
             messaging: messaging,
-            queries: .customer
+            services: [
+                ExportMetrics(
+                    store: self.exports,
+                    client: self.host.workers,
+                    clock: self.host.clock,
+                    registry: self.host.metrics,
+                    logger: self.host.logger
+                )
+            ],
+            queries: .customer,
+            exports: .customer
         ) {
             internalRoutes.add(to: $0)
             TierController(database: messaging.work, tiers: TierStore(), changeTier: ChangeTier(tiers: TierStore()))
@@ -131,7 +143,22 @@ struct CustomerParts {
                 provider: provider,
                 calls: calls,
                 clock: self.host.clock
-            )
+            ),
+            collectExport: self.collectExport(work)
+        )
+    }
+
+    private func collectExport(_ work: EventDatabase) -> CollectExport {
+        CollectExport(
+            database: work,
+            exports: self.exports,
+            sources: ExportClient(
+                addresses: self.configuration.addresses,
+                token: self.host.settings.exportTokens.current,
+                http: self.host.http
+            ),
+            keys: self.host.dataKeys,
+            clock: self.host.clock
         )
     }
 
@@ -160,7 +187,13 @@ struct CustomerParts {
             hashingWith: [self.configuration.index]
         )
         let router = self.host.router()
-        let group = router.group().add(middleware: self.host.authentication())
+        let users = self.users
+        let routes = ProfileGate.Routes(
+            asking: ["GET /users", "GET /users/{username}"],
+            free: ["POST /users/me/export"]
+        )
+        let gate = ProfileGate(routes) { try await users.state(of: $0, on: requests) }
+        let group = router.group().add(middleware: self.host.authentication()).add(middleware: gate)
         BeneficiaryController(
             once: once,
             keys: self.host.dataKeys,
@@ -193,6 +226,13 @@ struct CustomerParts {
             desk: self.desk,
             documents: self.documents,
             handIn: HandInDocument(users: self.users, documents: self.documents)
+        ).add(to: group)
+        ExportController(
+            database: requests,
+            keys: self.host.dataKeys,
+            exports: self.exports,
+            askForExport: AskForExport(users: self.users, exports: self.exports),
+            clock: self.host.clock
         ).add(to: group)
         let images = ImageController(
             once: once,

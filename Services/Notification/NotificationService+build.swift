@@ -10,7 +10,7 @@ extension ServiceDefinition {
     /// The notification service.
     public static let notification = ServiceDefinition(
         name: "notification",
-        needs: [.database, .broker, .redis, .clerk, .dataKeys],
+        needs: [.database, .broker, .redis, .clerk, .dataKeys, .exports],
         keys: NotificationConfiguration.keys,
         schema: { try NotificationSchema.sets() },
         build: { host in
@@ -32,6 +32,7 @@ struct NotificationParts {
     let customers = CustomerStore()
     let inbox = InboxStore()
     let pushes = PushStore()
+    let access = AccessStore()
     /// The connection to Apple; nil when nothing is pushed.
     let apple: HTTPClient?
 
@@ -67,23 +68,43 @@ struct NotificationParts {
             memory: self.host.messageMemory(),
             metrics: WebhookMetrics(self.host.metrics)
         ).add(to: router)
-        self.addRoutes(to: router.group().add(middleware: self.host.authentication()), messaging.requests, hub)
+        self.addRoutes(to: self.group(router, messaging.requests), messaging.requests, hub)
         return ServiceParts(
             router: router,
             messaging: messaging,
             services: [hub, lane] + (self.apple.map { [PushConnection(http: $0)] } ?? []),
-            queries: .notification
+            queries: .notification,
+            exports: .notification
         )
+    }
+
+    /// The routes that need a session.
+    private func group(
+        _ router: Router<AppRequestContext>,
+        _ requests: EventDatabase
+    ) -> RouterGroup<AppRequestContext> {
+        let profiles = ProfileStore()
+        // What is read is marked so, and a phone can be made silent.
+        let free: Set = ["POST /notifications/read-all", "POST /notifications/{id}/read", "DELETE /push-tokens/{id}"]
+        let gate = ProfileGate(ProfileGate.Routes(free: free)) { try await profiles.state(of: $0, on: requests) }
+        return router.group().add(middleware: self.host.authentication()).add(middleware: gate)
     }
 
     private func addRoutes(to group: RouterGroup<AppRequestContext>, _ requests: EventDatabase, _ hub: StreamHub) {
         let once = ChangeOnce(executor: self.host.idempotency(), database: requests)
         InboxController(database: requests, inbox: self.inbox, once: once).add(to: group)
         PreferenceController(database: requests, preferences: PreferenceStore(), once: once).add(to: group)
-        StreamController(database: requests, inbox: self.inbox, hub: hub).add(to: group)
+        StreamController(
+            database: requests,
+            inbox: self.inbox,
+            access: self.access,
+            hub: hub,
+            clock: self.host.clock
+        ).add(to: group)
         PushTokenController(
             database: requests,
             pushes: self.pushes,
+            access: self.access,
             sealToken: SealPushToken(keys: self.host.dataKeys),
             once: once
         ).add(to: group)

@@ -7,7 +7,7 @@ extension ServiceDefinition {
     /// The subscription service.
     public static let subscription = ServiceDefinition(
         name: "subscription",
-        needs: [.database, .broker, .redis, .clerk, .auth],
+        needs: [.database, .broker, .redis, .clerk, .auth, .exports],
         keys: SubscriptionConfiguration.keys,
         schema: { try SubscriptionSchema.sets() },
         build: { try SubscriptionParts(host: $0).wired() }
@@ -22,6 +22,7 @@ struct SubscriptionParts {
     let charges = ChargeStore()
     let approvals = ApprovalStore()
     let usage = UsageStore()
+    let profiles = ProfileStore()
 
     init(host: ServiceHost) throws {
         self.host = host
@@ -42,8 +43,11 @@ struct SubscriptionParts {
         return ServiceParts(
             router: self.router(messaging.requests),
             messaging: messaging,
-            queries: .subscription
-        ) { internalRoutes.add(to: $0) }
+            queries: .subscription,
+            exports: .subscription
+        ) {
+            internalRoutes.add(to: $0)
+        }
     }
 
     private var handlers: EventHandlers {
@@ -51,6 +55,7 @@ struct SubscriptionParts {
             subscriptions: self.subscriptions,
             usage: self.usage,
             approvals: self.approvals,
+            profiles: self.profiles,
             unsubscribe: Unsubscribe(subscriptions: self.subscriptions),
             settle: SettleCharge(subscriptions: self.subscriptions, charges: self.charges, terms: self.terms)
         )
@@ -69,18 +74,21 @@ struct SubscriptionParts {
     }
 
     private func router(_ requests: EventDatabase) -> Router<AppRequestContext> {
-        let handlers = self.host.handlers
-        let approvals = self.approvals
         let router = self.host.router()
-        let group = router.group().add(middleware: self.host.authentication())
+        let profiles = self.profiles
+        // Whoever has closed may still say that nothing more is to be paid.
+        let gate = ProfileGate(ProfileGate.Routes(free: ["DELETE /subscriptions"])) {
+            try await profiles.state(of: $0, on: requests)
+        }
+        let group = router.group().add(middleware: self.host.authentication()).add(middleware: gate)
         SubscriptionController(
             database: requests,
             clock: self.host.clock,
-            approvals: self.host.approvals { try await approvals.deviceKey($0, of: $1, on: handlers) },
+            approvals: self.host.approvals(),
             executor: self.host.idempotency(),
             prices: self.terms.prices,
             subscriptions: self.subscriptions,
-            nonces: approvals,
+            nonces: self.approvals,
             subscribe: Subscribe(
                 subscriptions: self.subscriptions,
                 askForCharge: AskForCharge(charges: self.charges),

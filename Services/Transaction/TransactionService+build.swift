@@ -10,7 +10,7 @@ extension ServiceDefinition {
     /// The transaction service.
     public static let transaction = ServiceDefinition(
         name: "transaction",
-        needs: [.database, .broker, .redis, .clerk, .auth, .dataKeys, .ownCounts],
+        needs: [.database, .broker, .redis, .clerk, .auth, .dataKeys, .ownCounts, .exports],
         keys: TransactionConfiguration.keys,
         schema: { try TransactionSchema.sets() },
         build: { try TransactionParts(host: $0).wired() }
@@ -61,7 +61,8 @@ struct TransactionParts {
                 BillMetrics(store: self.bills, registry: self.host.metrics, logger: self.host.logger),
                 DisputeMetrics(store: self.disputes, registry: self.host.metrics, logger: self.host.logger),
             ],
-            queries: .transaction
+            queries: .transaction,
+            exports: .transaction
         ) {
             InvariantsController(store: InvariantStore(client: self.host.workers)).add(to: $0)
             OpenTransferController(store: OpenTransferStore(client: self.host.workers)).add(to: $0)
@@ -168,12 +169,13 @@ struct TransactionParts {
 
     private func router(_ place: PlaceOrder, _ database: EventDatabase) -> Router<AppRequestContext> {
         let history = HistoryStore(client: self.host.handlers, workers: self.host.workers)
-        let approvals = self.host.approvals { try await history.deviceKey($0, of: $1) }
+        let approvals = self.host.approvals()
         let executor = self.host.idempotency()
         let orders = OrderDesk(place: place, approvals: approvals, executor: executor)
         let once = ChangeOnce(executor: executor, database: database)
         let router = self.host.router()
-        let group = router.group().add(middleware: self.host.authentication())
+        let gate = ProfileGate(Self.gatedRoutes) { try await history.state(of: $0) }
+        let group = router.group().add(middleware: self.host.authentication()).add(middleware: gate)
         PaymentController(
             orders: orders,
             quote: QuoteOrder(store: QuoteStore(client: self.host.handlers), clock: self.host.clock)
@@ -207,6 +209,14 @@ struct TransactionParts {
         LimitsController(store: LimitStore(client: self.host.handlers), approvals: approvals, once: once).add(to: group)
         return router
     }
+
+    /// Orders look at their sender themselves.
+    private static let gatedRoutes = ProfileGate.Routes(
+        deciding: [
+            "POST /transactions/p2p", "POST /transactions/self-transfer", "POST /money-drops",
+            "POST /money-drops/{id}/claim", "POST /payment-requests/{id}/pay",
+        ]
+    )
 
     private func addDocuments(_ history: HistoryStore, to group: RouterGroup<AppRequestContext>) {
         let statements = StatementStore(client: self.host.handlers)

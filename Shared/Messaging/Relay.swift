@@ -99,7 +99,7 @@ struct Relay: Sendable {
         // A channel of RabbitMQ 3.10 that first publishes to a quorum queue just after its leader died goes on being
         // rejected until that node is back.
         if outcomes.contains(where: \.isRejected) { await self.publisher.reconnect() }
-        guard await self.guardian.breaks == topology else { return false }
+        guard await self.guardian.beginMark(since: topology) else { return false }
         var sent: [String: [UUID]] = [:]
         var kinds: [String: Int] = [:]
         var unconfirmed = 0
@@ -111,8 +111,14 @@ struct Relay: Sendable {
                 unconfirmed += 1
             }
         }
-        for (day, ids) in sent {
-            _ = try await connection.query("SELECT mark_sent(\(day)::text::date, \(ids))")
+        do {
+            for (day, ids) in sent {
+                _ = try await connection.query("SELECT mark_sent(\(day)::text::date, \(ids))")
+            }
+            await self.guardian.endMark()
+        } catch {
+            await self.guardian.endMark()
+            throw error
         }
         for (kind, count) in kinds {
             Metrics.Counter(label: "messaging_client_sent_messages", dimensions: [("event_type", kind)])

@@ -27,6 +27,10 @@ actor TopologyGuardian {
     private var isDeclared = false
     private let declared = WakeSignal()
 
+    /// How many marks are under way, and their ends.
+    private var marks = 0
+    private let marked = WakeSignal()
+
     /// Counts how often the objects turned out, or may have turned out, to be incomplete.
     private(set) var breaks = 0
 
@@ -55,6 +59,27 @@ actor TopologyGuardian {
 
     /// Something was not confirmed: look before the next event is sent.
     func suspect() { self.isWhole = false }
+
+    /// Whether what was confirmed since `topology` may be marked sent; who may says `endMark` afterwards.
+    ///
+    /// A mark that is late must not hide an event from what is sent again: that waits for its end.
+    func beginMark(since topology: Int) -> Bool {
+        guard self.breaks == topology else { return false }
+        self.marks += 1
+        return true
+    }
+
+    func endMark() {
+        self.marks -= 1
+        self.marked.wake()
+    }
+
+    /// Returns when no mark is under way: those of before a break end within the time of a statement.
+    private func awaitMarks() async {
+        while self.marks > 0, !Task.isCancelled {
+            await self.marked.wait(after: self.marked.generation, upTo: Self.look)
+        }
+    }
 
     /// Returns when everything has been declared once, or on cancellation.
     nonisolated func untilDeclared() async {
@@ -155,6 +180,7 @@ actor TopologyGuardian {
 
     /// Sends again what may have met a missing queue, or was still in one when it went.
     private func resend() async throws {
+        await self.awaitMarks()
         var span = self.hasMissed ? Self.backlog : .zero
         // With a margin for the look itself.
         if let lastWhole = self.lastWhole { span = max(span, ContinuousClock.now - lastWhole + Self.look * 2) }

@@ -58,7 +58,9 @@ struct ClosingTests {
             for id in ["msg_1", "msg_1", "msg_2"] { areNew.append(try await self.deleted(id: id, in: world)) }
             #expect(areNew == [true, false, true])
             #expect(
-                try await world.said() == ["user.created", "device.registered", "device.revoked", "user.closed"]
+                try await world.said() == [
+                    "user.created", "pin.set", "device.registered", "device.revoked", "user.closed",
+                ]
             )
             await #expect(throws: AuthError.pinNotSet) {
                 try await world.checkPIN(try PIN("4821", pointer: "/pin"), of: world.ada, cause: Cause())
@@ -93,7 +95,7 @@ struct ClosingTests {
             try await self.deleted("user_nobody", in: world)
             let isNew = try await world.takeClerkMessage(.other, id: "msg_9", cause: Cause())
             #expect(!isNew)
-            #expect(try await world.said() == ["user.created", "device.registered"])
+            #expect(try await world.said() == ["user.created", "pin.set", "device.registered"])
             #expect(try await world.users.find(world.ada, on: world.requests) != nil)
         }
     }
@@ -133,7 +135,7 @@ struct ClosingTests {
         try await self.withAda { world in
             world.clock.advance(by: AuthWorld.retention * 2)
             try await world.hear(UserErasureCleared(userID: world.ada.uuid), sequence: 1)
-            #expect(try await world.said() == ["user.created", "device.registered"])
+            #expect(try await world.said() == ["user.created", "pin.set", "device.registered"])
         }
     }
 

@@ -114,7 +114,7 @@ struct DeviceTests {
             #expect(try await world.database.psql(acts) == ["grace|user.erased|\(self.ada)|a test"])
             #expect(
                 try await world.said(about: self.ada).map(\.type) == [
-                    "user.created", "device.registered", "device.revoked", "user.erased",
+                    "user.created", "device.registered", "pin.set", "device.revoked", "user.erased",
                 ]
             )
             await #expect(throws: AuthError.erased) {

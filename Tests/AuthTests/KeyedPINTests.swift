@@ -155,7 +155,7 @@ struct KeyedPINTests {
             let changed = try await api.together(8) { try await api.send(.put, "/pin", change, key: "change") }
             #expect(changed.map(\.status) == Array(repeating: 204, count: 8))
             #expect(changed.filter { !$0.isRepeated }.count == 1)
-            #expect(try await api.world.said() == ["user.created", "pin.changed"])
+            #expect(try await api.world.said() == ["user.created", "pin.set", "pin.changed"])
             #expect(try await api.world.failedAttempts() == 0)
 
             let other = try await api.send(.put, "/pin", PINRequest(pin: "4821", currentPin: "739155"), key: "change")
@@ -179,7 +179,7 @@ struct KeyedPINTests {
             #expect(again.status == 204 && again.isRepeated)
             let late = try await api.send(.post, "/pin/reset", wish)
             #expect(late.status == 403 && late.code == "reverification_required")
-            #expect(try await api.world.said() == ["user.created", "pin.reset"])
+            #expect(try await api.world.said() == ["user.created", "pin.set", "pin.reset"])
         }
     }
 

@@ -90,9 +90,9 @@ struct PINTests {
             await #expect(throws: AuthError.pinInvalid(attemptsLeft: 4)) {
                 try await world.setPIN(new, current: try self.pin("1111"), of: self.ada, cause: Cause())
             }
-            #expect(try await world.said() == ["user.created"])
+            #expect(try await world.said() == ["user.created", "pin.set"])
             try await world.setPIN(new, current: try self.pin("4821"), of: self.ada, cause: Cause())
-            #expect(try await world.said() == ["user.created", "pin.changed"])
+            #expect(try await world.said() == ["user.created", "pin.set", "pin.changed"])
             #expect(try await world.last(PINChanged.self)?.userID == self.ada.uuid)
             try await world.checkPIN(new, of: self.ada, cause: Cause())
             await #expect(throws: AuthError.pinInvalid(attemptsLeft: 4)) {
@@ -116,7 +116,7 @@ struct PINTests {
             await #expect(throws: AuthError.pinInvalid(attemptsLeft: 4)) {
                 try await world.checkPIN(try self.pin("4821"), of: self.ada, cause: Cause())
             }
-            #expect(try await world.said() == ["user.created", "pin.reset"])
+            #expect(try await world.said() == ["user.created", "pin.set", "pin.locked", "pin.reset"])
         }
     }
 
@@ -124,7 +124,7 @@ struct PINTests {
     func noReset() async throws {
         try await self.withPIN("4821") { world in
             let new = try self.pin("777777")
-            let old = world.clock.now.addingTimeInterval(-ResetPIN.freshness - 1)
+            let old = world.clock.now.addingTimeInterval(-FreshSignIn.age - 1)
             for proof in [old, nil] {
                 await #expect(throws: AuthError.reverificationRequired) {
                     try await world.resetPIN(new, of: self.ada, provenAt: proof, cause: Cause())
@@ -139,7 +139,7 @@ struct PINTests {
                 }
             }
             try await world.checkPIN(try self.pin("4821"), of: self.ada, cause: Cause())
-            #expect(try await world.said() == ["user.created", "user.created"])
+            #expect(try await world.said() == ["user.created", "pin.set", "user.created"])
         }
     }
 
@@ -149,6 +149,41 @@ struct PINTests {
             await #expect(throws: AuthError.notOnboarded) {
                 try await world.setPIN(try self.pin("4821"), current: nil, of: self.ada, cause: Cause())
             }
+        }
+    }
+
+    @Test("the first PIN wants a fresh sign-in, and its owner is told; another one that is known does not")
+    func firstPIN() async throws {
+        try await withAuth { world in
+            try await world.onboard("user_ada", Sample.personal("ada"))
+            let pin = try self.pin("4821")
+            let old = world.clock.now.addingTimeInterval(-FreshSignIn.age - 1)
+            for proof in [old, nil] {
+                await #expect(throws: AuthError.reverificationRequired) {
+                    try await world.setPIN(pin, current: nil, of: self.ada, provenAt: proof, cause: Cause())
+                }
+            }
+            #expect(try await world.said() == ["user.created"])
+            try await world.setPIN(pin, current: nil, of: self.ada, provenAt: world.clock.now, cause: Cause())
+            #expect(try await world.last(PINSet.self)?.setAt == Timestamp.text(world.clock.now))
+            let new = try self.pin("739155")
+            try await world.setPIN(new, current: pin, of: self.ada, provenAt: nil, cause: Cause())
+            #expect(try await world.said() == ["user.created", "pin.set", "pin.changed"])
+        }
+    }
+
+    @Test("a lockout is told once, with its end; five right ones at once are none")
+    func lockoutTold() async throws {
+        try await self.withPIN("4821") { world in
+            let (right, wrong) = (try self.pin("4821"), try self.pin("9999"))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<5 { group.addTask { try await world.checkPIN(right, of: self.ada, cause: Cause()) } }
+                try await group.waitForAll()
+            }
+            #expect(try await world.said(PINLocked.self).isEmpty)
+            for _ in 0..<7 { _ = try? await world.checkPIN(wrong, of: self.ada, cause: Cause()) }
+            let until = world.clock.now.addingTimeInterval(PINLock.firstLockout)
+            #expect(try await world.said(PINLocked.self).map(\.lockedUntil) == [Timestamp.text(until)])
         }
     }
 

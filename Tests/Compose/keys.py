@@ -26,7 +26,7 @@ from suite import anchor_signature, eventually, svix_signature
 
 SETTINGS = (
     "MASTER_KEYS", "APPROVAL_SIGNING_KEY", "ANCHOR_API_KEY", "ANCHOR_WEBHOOK_TOKEN", "CLERK_WEBHOOK_SECRET",
-    "INTERNAL_TOKEN", "METRICS_TOKEN", "DATA_KEYS_TOKEN", "OPERATOR_TOKENS",
+    "INTERNAL_TOKEN", "METRICS_TOKEN", "DATA_KEYS_TOKEN", "EXPORTS_TOKEN", "OPERATOR_TOKENS",
 )
 OPERATOR = "ada"
 # The longest that a cursor of the load is in use, with some room.
@@ -77,6 +77,7 @@ class Keys:
             "ANCHOR_API_KEY": secrets.token_hex(24), "ANCHOR_WEBHOOK_TOKEN": webhook_token(),
             "CLERK_WEBHOOK_SECRET": f"whsec_{key()}", "INTERNAL_TOKEN": secrets.token_hex(24),
             "METRICS_TOKEN": secrets.token_hex(24), "DATA_KEYS_TOKEN": secrets.token_hex(24),
+            "EXPORTS_TOKEN": secrets.token_hex(24),
             "OPERATOR_TOKENS": f"{OPERATOR}:{hashed(new_operator)}",
         }
         person = {"subject": "user_compose_of_the_old_key"}
@@ -180,6 +181,7 @@ class Keys:
         asked = [
             ("INTERNAL_TOKEN", "/internal/ops/routes", SERVICES, 200), ("METRICS_TOKEN", "/metrics", SERVICES, 200),
             ("DATA_KEYS_TOKEN", f"/internal/keys/{uuid.uuid4()}", ["auth"], 404),
+            ("EXPORTS_TOKEN", f"/internal/users/{uuid.uuid4()}/export", SERVICES, 200),
         ]
         holds = all(
             (self.inside(self.old, *words), self.inside(self.new, *words)) == ({401}, {wanted})

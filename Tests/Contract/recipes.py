@@ -20,6 +20,9 @@ from texts import named
 from suite import eventually, new_key
 from world import BANK, PIN, PLAN, SPARE, account_number, moment, tell_of_unknown_transfers
 
+# Who does these has signed in a moment ago.
+FRESH = {"setPIN", "resetPIN", "revokeDevice"}
+
 # Who calls, if not `main`. Others so that what one operation does (a lower limit, a lost device) does not stop another.
 ACTORS = {
     "provideDetails": "newcomer",
@@ -37,6 +40,8 @@ ACTORS = {
     "removeBeneficiary": "banker",
     "chooseDefaultBeneficiary": "banker",
     "getSettings": "limited",
+    "getExport": "exporter",
+    "getExportFile": "exporter",
     "changeSettings": "limited",
     "getLimits": "limited",
     "setLimits": "limited",
@@ -98,10 +103,12 @@ class Recipes:
             return None
         if operation.path.startswith("/internal/keys/"):
             return self.suite.data_keys_token
+        if name == "getHeldData":
+            return self.suite.exports_token
         if operation.path.startswith(("/internal", "/metrics")):
             return self.suite.internal_token
         person = self.asker(case) or self.actor(name)
-        return self.token_of(person, self.suite.new_token if name == "resetPIN" else self.suite.token)
+        return self.token_of(person, self.suite.new_token if name in FRESH else self.suite.token)
 
     def token_of(self, person, make=None):
         token = (make or self.suite.token)(person["subject"])
@@ -378,6 +385,8 @@ class Recipes:
         # The next one with the same device takes the place of the last, and one that another person had is taken.
         if edit.phase not in (TestPhase.EXAMPLES, TestPhase.COVERAGE):
             edit.fields(token=secrets.token_hex(32), device_id=None)
+        elif edit.body is not None and edit.body.get("device_id") and self.is_to_succeed(edit):
+            edit.fields(device_id=self.people["main"]["device"])
 
     def removePushToken(self, edit):
         def register():

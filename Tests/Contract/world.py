@@ -95,7 +95,7 @@ class World:
     # Who calls what, and why they are several, is in recipes.py.
     NAMES = (
         "main", "peer", "banker", "keeper", "limited", "subscriber", "member", "restricted", "frozen", "erasable",
-        "newcomer", "parked", "leaver", "blocked", "lost",
+        "newcomer", "parked", "leaver", "blocked", "lost", "exporter",
     )
     # Merchants of whom the provider wants documents: a file and a text each.
     SHOPS = ("shop0", "shop1", "shop2")
@@ -113,7 +113,7 @@ class World:
                 pass
             steps = (
                 self.money, self.banks, self.devices, self.suspense, self.parked, self.jobs, self.subscriptions,
-                self.shops, self.findings, self.recovery, self.decisions,
+                self.shops, self.findings, self.recovery, self.decisions, self.export,
             )
             for step in [pool.submit(step) for step in steps]:
                 step.result()
@@ -351,6 +351,11 @@ class World:
             listed = self.read(name, "/users/me/documents", "customer")["data"]
             self.people[name]["documents"] = {document["format"]: document["id"] for document in listed}
         self.suite.sandbox("PATCH", "/sandbox/switches", {"businessDocuments": False})
+
+    def export(self):
+        """All that is held about somebody, so that there is a file."""
+        self.suite.call(self.people["exporter"], "POST", "customer", "/users/me/export", None)
+        eventually("the export", lambda: self.read("exporter", "/users/me/export", "customer")["state"] == "ready")
 
     def findings(self):
         """What looks at the books and at patterns would find after a quarter of an hour or in a real crowd."""

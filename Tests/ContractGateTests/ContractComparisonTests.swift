@@ -48,7 +48,7 @@ struct ContractCase: Sendable, CustomStringConvertible {
 @Suite("What a change of the contracts breaks")
 struct ContractComparisonTests {
     /// Who listens to user.restricted.
-    private static let consumers = ["auth", "notification", "transaction"]
+    private static let consumers = ["auth", "notification", "subscription", "transaction"]
     private static let everybody = [
         "account", "analytics", "auth", "customer", "notification", "subscription", "transaction",
     ]

@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Messaging
 import Primitives
+import ServiceKit
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -161,6 +162,25 @@ struct UserTests {
             await #expect(throws: CustomerError.notOnboarded) {
                 try await self.change(SettingsRequest(receivingPreference: "wallet"), in: world)
             }
+        }
+    }
+
+    @Test("how a profile stands is known of whoever asks, and nobody has one before the sign-up is heard of")
+    func state() async throws {
+        try await withCustomer { world in
+            #expect(try await world.users.state(of: world.ada, on: world.requests) == .missing)
+            // A verdict tells of no name.
+            try await world.hear(CustomerVerified(userID: world.ada.uuid, anchorCustomerID: "1"), sequence: 1)
+            #expect(try await world.users.state(of: world.ada, on: world.requests) == .missing)
+            try await world.adaSignsUp()
+            #expect(try await world.users.state(of: world.ada, on: world.requests) == .open)
+            for (word, state) in [("frozen", ProfileState.open), ("closed", .closed)] {
+                try await world.restrict(world.ada, word)
+                #expect(try await world.users.state(of: world.ada, on: world.requests) == state)
+            }
+            let chi = try await world.joins("chi")
+            try await world.hear(UserErased(userID: chi.uuid), about: chi.uuid, sequence: 2)
+            #expect(try await world.users.state(of: chi, on: world.requests) == .closed)
         }
     }
 }

@@ -96,10 +96,11 @@ struct SuiteDescriptionTests {
             let isKeeper = service != "subscription" && service != "console"
             #expect(settings["DATA_KEYS_TOKEN"] == (isKeeper ? ground.secrets[.dataKeysToken] : nil))
             #expect(settings["METRICS_TOKEN"] == ground.secrets[.metricsToken])
+            #expect(settings["EXPORTS_TOKEN"] == ground.secrets[.exportsToken])
         }
-        let tokens = [ground.secrets[.internalToken], ground.secrets[.metricsToken], ground.secrets[.dataKeysToken]]
-        #expect(Set(tokens).count == 3)
-        #expect(description.tool["DATA_KEYS_TOKEN"] == nil && description.tool["METRICS_TOKEN"] == nil)
+        let names: [SuiteSecrets.Name] = [.internalToken, .metricsToken, .dataKeysToken, .exportsToken]
+        #expect(Set(names.map { ground.secrets[$0] }).count == 4)
+        for name in ["DATA_KEYS_TOKEN", "METRICS_TOKEN", "EXPORTS_TOKEN"] { #expect(description.tool[name] == nil) }
     }
 
     @Test("only the sandbox and who plays Apple have no port for peers")

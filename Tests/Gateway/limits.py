@@ -131,7 +131,12 @@ class Rates(Case):
         gateway = self.other_gateway(GATEWAY_REQUEST_RATE="10", GATEWAY_PROXY_NETWORKS="127.0.0.1")
         self.assertEqual(self.statuses(gateway, 10, "192.0.2.1"), [200] * 10)
         answer = ask(gateway, "GET", "/wallet", source="192.0.2.1")
-        self.assertRefused(answer, 429, "too_many_requests", retry_after="10")
+        self.assertRefused(answer, 429, "too_many_requests", retry_after="10",
+                           ratelimit_policy='"gateway";q=10;w=10')
+        self.assertIn("10 requests in 10 seconds", answer.error["detail"])
+        upload = ask(gateway, "PUT", "/users/me/image", body=b"x" * 40_000, source="192.0.2.1")
+        self.assertRefused(upload, 429, "too_many_requests", ratelimit_policy='"gateway";q=10;w=10')
+        self.assertIn("10 requests in 10 seconds", upload.error["detail"])
         self.assertEqual(self.statuses(gateway, 5, "192.0.2.2"), [200] * 5)
         self.assertEqual(self.statuses(gateway, 5, "::ffff:192.0.2.3"), [200] * 5)
         self.assertEqual(self.statuses(gateway, 10, "::ffff:192.0.2.4"), [200] * 10)
@@ -148,11 +153,24 @@ class Rates(Case):
     def test_who_is_refused_too_often_is_answered_429(self):
         gateway = self.other_gateway(GATEWAY_REFUSAL_RATE="5", GATEWAY_PROXY_NETWORKS="127.0.0.1")
         self.assertEqual(self.statuses(gateway, 8, "192.0.2.1", headers=[]), [401] * 6 + [429] * 2)
-        self.assertEqual(self.statuses(gateway, 1, "192.0.2.1"), [429])
+        self.assertEqual(self.statuses(gateway, 1, "192.0.2.1", path="/.env"), [429])
         self.assertEqual(self.statuses(gateway, 8, "192.0.2.2", path="/.env"), [404] * 6 + [429] * 2)
         self.assertEqual(self.statuses(gateway, 1, "192.0.2.3"), [200])
 
-    def test_webhooks_are_not_counted(self):
+    def test_who_has_no_token_stops_nobody_behind_the_same_address_who_has(self):
+        gateway = self.other_gateway(GATEWAY_REFUSAL_RATE="5", GATEWAY_REQUEST_RATE="20", GATEWAY_PROXY_NETWORKS="127.0.0.1")
+        for source in ("192.0.2.1", "2001:db8::1"):
+            self.assertEqual(self.statuses(gateway, 30, source, headers=[])[-10:], [429] * 10)
+            self.assertEqual(self.statuses(gateway, 10, source), [200] * 10)
+            self.assertEqual(self.statuses(gateway, 3, source, path="/health", headers=[]), [200] * 3)
+
+    def test_webhooks_count_apart(self):
+        gateway = self.other_gateway(GATEWAY_WEBHOOK_RATE="4", GATEWAY_PROXY_NETWORKS="127.0.0.1")
+        self.assertEqual(self.statuses(gateway, 6, "192.0.2.1", WEBHOOK, [], "POST"), [200] * 4 + [429] * 2)
+        refused = call(gateway, "POST", WEBHOOK, [], b"{}", "192.0.2.1")
+        self.assertEqual(refused.headers["ratelimit-policy"], '"webhooks";q=4;w=10')
+        self.assertEqual(self.statuses(gateway, 5, "192.0.2.1"), [200] * 5)
+        self.assertEqual(self.statuses(gateway, 3, "192.0.2.2", WEBHOOK, [], "POST"), [200] * 3)
         gateway = self.other_gateway(GATEWAY_REQUEST_RATE="3", GATEWAY_PROXY_NETWORKS="127.0.0.1")
         hooks = self.statuses(gateway, 12, "192.0.2.1", WEBHOOK, [], "POST")
         self.assertEqual(hooks, [200] * 12)

@@ -22,8 +22,8 @@ class Logs(Case):
         return [json.loads(line) for line in self.own.lines()]
 
     def test_a_line_is_json_and_says_what_happened(self):
-        name = str(uuid.uuid4())
-        ask(self.own, "GET", "/users/bayo?x=1", [("X-Request-Id", name)], source="192.0.2.7")
+        asked = ask(self.own, "GET", "/users/bayo?x=1", [("X-Request-Id", str(uuid.uuid4()))], source="192.0.2.7")
+        name = asked.headers["x-request-id"]
         (line,) = self.logged(1)
         wanted = {
             "service": "gateway", "message": "request", "request_id": name, "trace_id": TRACE, "method": "GET",

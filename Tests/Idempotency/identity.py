@@ -31,7 +31,7 @@ class ProfileMakers:
                               for number, person in enumerate(people.setters))
         self.faces = Turns({"person": person, "has": False} for person in people.setters)
         self.sign_ups = 0
-        # Who resets a PIN has signed in a moment ago.
+        # Who resets a PIN or takes a device away has signed in a moment ago.
         self.fresh, self.refreshed = {}, -FRESH
         self.ripening.kind("document", "customer", "SELECT d.user_id, array_agg(d.id::text || ' ' || d.format) FROM documents d"
                            " JOIN users u ON u.id = d.user_id WHERE d.user_id = ANY (%s) AND d.state = 'wanted' AND"
@@ -44,9 +44,9 @@ class ProfileMakers:
             person = Person(self.world, "newcomer")
             person.token = await self.world.new_token(person.subject)
             self.newcomers.append(person)
-        if "resetPIN" in self.operations and time.monotonic() > self.refreshed + FRESH:
+        if {"resetPIN", "revokeDevice"} & set(self.operations) and time.monotonic() > self.refreshed + FRESH:
             self.refreshed = time.monotonic()
-            for person in self.people.readers:
+            for person in [*self.people.readers, *self.people.keepers]:
                 self.fresh[person.id] = await self.world.new_token(person.subject)
 
     # auth
@@ -87,11 +87,12 @@ class ProfileMakers:
         return Order(operation, item["person"], body=body, then=then)
 
     def revokeDevice(self, operation):
-        item = self.phones.take(lambda one: one["devices"])
+        item = self.phones.take(lambda one: one["devices"] and one["person"].id in self.fresh)
         if item is None:
             return None
+        person = item["person"]
         path = operation.path.format(id=item["devices"].pop())
-        return Order(operation, item["person"], path, then=lambda _: self.phones.give(item))
+        return Order(operation, person, path, token=self.fresh[person.id], then=lambda _: self.phones.give(item))
 
     def new_pin(self, operation, names_current):
         item = self.pins.take(lambda one: names_current or one["person"].id in self.fresh)

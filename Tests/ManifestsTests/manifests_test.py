@@ -193,8 +193,8 @@ BREAKS = (
     ),
     Break(
         "Services/Account/AccountService+build.swift",
-        "needs: [.database, .broker, .redis, .clerk, .dataKeys]",
-        "needs: [.database, .broker, .redis, .clerk]",
+        "needs: [.database, .broker, .redis, .clerk, .dataKeys, .exports]",
+        "needs: [.database, .broker, .redis, .clerk, .exports]",
         "settings_are_given",
         "account is given AUTH_INTERNAL_URL, which",
     ),

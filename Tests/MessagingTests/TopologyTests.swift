@@ -172,6 +172,47 @@ struct TopologyTests {
         }
     }
 
+    @Test("an event whose mark is late, and whose queue goes meanwhile, is sent again")
+    func lateMark() async throws {
+        try await Kit.with { kit in
+            try await withTestVhost { vhost in
+                let broker = try Broker.configuration(vhost.url)
+                try await kit.database.psql(Self.stallsMarks)
+                try await kit.withRelay(broker) {
+                    try await kit.client.withSession { holder in
+                        _ = try await holder.query("SELECT pg_advisory_lock(4711)")
+                        try await kit.credit([UUID()], 7..<8)
+                        try await eventually("a mark that waits") { try await kit.number(Self.waitingMarks) == 1 }
+                        try await vhost.deleteQueue(Broker.queue)
+                        // Made again after the quarantine, when the guardian would send again.
+                        try await eventually("the queue", within: .seconds(20)) {
+                            (try? await Broker.length(Broker.queue, broker)) != nil
+                        }
+                        try await Task.sleep(for: .seconds(2))
+                        #expect(try await kit.number(Self.waitingMarks) == 1)
+                    }
+                    try await kit.withConsumer(broker, Till().handlers()) {
+                        try await eventually("the event", within: .seconds(20)) {
+                            try await kit.number("SELECT count(*) FROM inbox") == 1
+                        }
+                    }
+                }
+                #expect(try await kit.number("SELECT sum(total)::bigint FROM sums") == 7)
+            }
+        }
+    }
+
+    /// Who marks an event sent waits for a lock that the test may hold.
+    private static let stallsMarks = """
+        CREATE FUNCTION stall() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN PERFORM pg_advisory_xact_lock(4711); RETURN NEW; END';
+        CREATE TRIGGER stall BEFORE UPDATE ON outbox FOR EACH ROW EXECUTE FUNCTION stall()
+        """
+    private static let waitingMarks: SQL = """
+        SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%mark_sent%'
+        """
+
     @Test("what was lost while nobody looked is sent again when an operator says so, and takes effect once")
     func operatorResends() async throws {
         try await Kit.with { kit in

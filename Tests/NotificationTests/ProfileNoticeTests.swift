@@ -2,6 +2,7 @@ import AnchorClient
 import Contracts
 import Foundation
 import Primitives
+import ServiceKit
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -14,10 +15,14 @@ struct ProfileNoticeTests {
         try await world.inbox.news(world.ada, after: 0, limit: 20, on: world.requests)
     }
 
-    @Test("a changed PIN, a reset one and a new device are told of under security, which nobody can turn off")
+    @Test(
+        "a first PIN, a changed, a reset and a locked one and a new device are told of under security, which nobody can turn off"
+    )
     func security() async throws {
         try await withNotification { world in
             let (user, now) = (world.ada.uuid, Timestamp.text(world.clock.now))
+            try await world.hear(PINSet(userID: user, setID: world.ids.next(), setAt: now))
+            try await world.hear(PINLocked(userID: user, lockID: world.ids.next(), lockedUntil: now))
             try await world.hear(PINChanged(userID: user, changeID: world.ids.next(), changedAt: now))
             try await world.hear(PINReset(userID: user, resetID: world.ids.next(), resetAt: now))
             let device = world.ids.next()
@@ -25,7 +30,7 @@ struct ProfileNoticeTests {
                 DeviceRegistered(userID: user, deviceID: device, publicKey: "text", activatedAt: now)
             )
             let inbox = try await self.inbox(world)
-            #expect(inbox.map(\.kind) == ["pin.changed", "pin.reset", "device.registered"])
+            #expect(inbox.map(\.kind) == ["pin.set", "pin.locked", "pin.changed", "pin.reset", "device.registered"])
             #expect(inbox.allSatisfy { $0.category == "security" })
             #expect(inbox.last?.subject == device.lowercased)
             for channel in [NotificationChannels(inApp: false), NotificationChannels(push: false)] {
@@ -105,6 +110,24 @@ struct ProfileNoticeTests {
             #expect(inbox.first?.body.contains("by 2026-11-24") == true)
             #expect(inbox[2].body.contains("given back") && !inbox[3].body.contains("forgiven"))
             #expect(inbox.allSatisfy { $0.category == "money" && $0.subject == transfer.lowercased })
+        }
+    }
+
+    @Test("who closed a profile is known, also before the sign-up is heard of, and nothing opens it again")
+    func closedProfiles() async throws {
+        try await withNotification { world in
+            let profiles = ProfileStore()
+            #expect(try await profiles.state(of: world.ada, on: world.requests) == .open)
+            for (sequence, word) in [(1, Restriction.frozen), (2, .closed), (3, .none)] {
+                let event = UserRestricted(userID: world.ada.uuid, restriction: Open(word), reason: "a_test")
+                try await world.hear(event, sequence: Int64(sequence))
+                let isClosed = try await profiles.state(of: world.ada, on: world.requests) == .closed
+                #expect(isClosed == (sequence > 1))
+            }
+            let bola = UserID(clerkSubject: "user_bola")
+            #expect(try await profiles.state(of: bola, on: world.requests) == .open)
+            try await world.hear(UserErased(userID: bola.uuid), about: bola.uuid, sequence: 1)
+            #expect(try await profiles.state(of: bola, on: world.requests) == .closed)
         }
     }
 }

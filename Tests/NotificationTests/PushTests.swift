@@ -134,6 +134,69 @@ struct PushTests {
         }
     }
 
+    @Test("a phone is taken with an active device of one's own alone, whoever's or nobody's the other is")
+    func devices() async throws {
+        try await withNotification { world in
+            let (own, removed, others) = (world.ids.next(), world.ids.next(), world.ids.next())
+            let now = Timestamp.text(world.clock.now)
+            let owners = [(own, world.ada), (removed, world.ada), (others, UserID(clerkSubject: "user_bola"))]
+            for (device, owner) in owners {
+                let event = DeviceRegistered(userID: owner.uuid, deviceID: device, publicKey: "k", activatedAt: now)
+                try await world.hear(event)
+            }
+            try await world.hear(DeviceRevoked(userID: world.ada.uuid, deviceID: removed, revokedAt: now))
+            // Heard in the other order it stays removed.
+            let late = world.ids.next()
+            try await world.hear(DeviceRevoked(userID: world.ada.uuid, deviceID: late, revokedAt: now))
+            try await world.hear(
+                DeviceRegistered(userID: world.ada.uuid, deviceID: late, publicKey: "k", activatedAt: now)
+            )
+            let check = { (device: UUID) in
+                try await world.asUser(world.ada) { try await AccessStore().check(device, of: world.ada, in: $0) }
+            }
+            try await check(own)
+            for device in [removed, late] {
+                await #expect(throws: NotificationError.deviceUnknown) { try await check(device) }
+            }
+            // Of a new id that was not heard of here nobody says yet whose it is.
+            for device in [others, world.ids.next()] {
+                await #expect(throws: NotificationError.deviceNotReady) { try await check(device) }
+            }
+            world.clock.advance(by: .seconds(61))
+            for device in [others, UUID()] {
+                await #expect(throws: NotificationError.deviceUnknown) { try await check(device) }
+            }
+        }
+    }
+
+    @Test("a phone gets no more pushes when its session is over, and is not taken again in it")
+    func sessions() async throws {
+        try await withNotification { world in
+            for (token, session) in [(self.phone, "sess_1"), (self.tablet, "sess_2")] {
+                try await world.register(token, of: world.ada, session: session)
+            }
+            let over = SessionEnded(
+                userID: world.ada.uuid,
+                sessionID: "sess_1",
+                endedAt: Timestamp.text(world.clock.now)
+            )
+            try await world.hear(over)
+            #expect(try await world.database.psql("SELECT session_id FROM push_tokens") == ["sess_2"])
+            for (session, isOver) in [("sess_1", true), ("sess_2", false)] {
+                let check = {
+                    try await world.asUser(world.ada) {
+                        try await AccessStore().check(session: session, of: world.ada, in: $0)
+                    }
+                }
+                guard isOver else {
+                    try await check()
+                    continue
+                }
+                await #expect(throws: NotificationError.sessionEnded) { try await check() }
+            }
+        }
+    }
+
     @Test("a device that is removed gets no more pushes, the others hear of it; tokens rest sealed")
     func revoked() async throws {
         try await withNotification { world in

@@ -195,6 +195,58 @@ struct StreamTests {
         }
     }
 
+    @Test("a stream ends with its token, with its session and with its person's profile, and no other does")
+    func ends() async throws {
+        try await withNotification { world in
+            var limits = StreamHub.Limits()
+            limits.poll = .milliseconds(50)
+            let hub = self.hub(world, limits)
+            let now = Timestamp.text(world.clock.now)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await hub.run() }
+                let brief = try hub.open(world.ada, session: "sess_1", for: .seconds(2)) {}
+                let over = try hub.open(world.ada, session: "sess_2") {}
+                let closed = try hub.open(self.bola, session: "sess_1") {}
+                let other = try hub.open(world.ada, session: "sess_1") {}
+                for connection in [brief, over, closed, other] {
+                    group.addTask { try await self.stream(world, connection, hub, to: Reader()) }
+                }
+                let listens = { (connection: StreamConnection) in hub.listens(connection) }
+                try await world.hear(SessionEnded(userID: world.ada.uuid, sessionID: "sess_2", endedAt: now))
+                try await eventually("the session's stream to end") { !listens(over) }
+                let closing = UserRestricted(userID: self.bola.uuid, restriction: Open(.closed), reason: "a_test")
+                try await world.hear(closing)
+                try await eventually("the closed person's stream to end") { !listens(closed) }
+                try await eventually("the token's stream to end") { !listens(brief) }
+                #expect(listens(other))
+                group.cancelAll()
+            }
+        }
+    }
+
+    @Test("who never signed up, has closed, was erased or whose session is over opens no stream")
+    func listeners() async throws {
+        try await withNotification { world in
+            let now = Timestamp.text(world.clock.now)
+            let check = { (user: UserID, session: String) in
+                try await AccessStore().checkListener(user, session: session, on: world.requests)
+            }
+            await #expect(throws: NotificationError.notOnboarded) { try await check(world.ada, "sess_1") }
+            for (user, name) in [(world.ada, "ada"), (self.bola, "bola")] {
+                try await world.hear(UserCreated(userID: user.uuid, username: name, accountType: Open(.personal)))
+            }
+            try await check(world.ada, "sess_1")
+            try await world.hear(SessionEnded(userID: world.ada.uuid, sessionID: "sess_1", endedAt: now), sequence: 2)
+            await #expect(throws: NotificationError.sessionEnded) { try await check(world.ada, "sess_1") }
+            try await check(world.ada, "sess_2")
+            let closing = UserRestricted(userID: world.ada.uuid, restriction: Open(.closed), reason: "a_test")
+            try await world.hear(closing, sequence: 3)
+            await #expect(throws: NotificationError.profileClosed) { try await check(world.ada, "sess_2") }
+            try await world.hear(UserErased(userID: self.bola.uuid), sequence: 2)
+            await #expect(throws: NotificationError.erased) { try await check(self.bola, "sess_1") }
+        }
+    }
+
     @Test("the clock of a stream: alive, silent, over, stuck, and never asked for")
     func times() {
         let start = ContinuousClock.now

@@ -20,6 +20,9 @@ private struct World: Sendable {
     let authKey = P256.PrivateKey()
     let clock = AdjustableClock()
     let lookups = Counter()
+    /// What the verifier has heard.
+    var pinSequence: Int64 = 7
+    var endedSessions: Set<String> = ["sess_ended"]
 
     var bound: BoundRequest {
         BoundRequest(
@@ -37,9 +40,14 @@ private struct World: Sendable {
             "x":"\(Base64URL.encode(point[1...32]))","y":"\(Base64URL.encode(point[33...64]))"}
             """
         let key = try StrictJSONParser.parse(Array(jwk.utf8))
-        return ApprovalVerifier(pinKeys: KeySetCache(logger: quiet) { [key] }, clock: self.clock) { device, user in
+        return ApprovalVerifier(pinKeys: KeySetCache(logger: quiet) { [key] }, clock: self.clock) { question in
             _ = self.lookups.next()
-            return device == self.device && user == self.user ? self.deviceKey.publicKey : nil
+            let isOwn = question.device == self.device && question.user == self.user
+            return ApprovalFacts(
+                deviceKey: isOwn ? self.deviceKey.publicKey : nil,
+                pinSequence: self.pinSequence,
+                hasEndedSession: !question.sessions.isDisjoint(with: self.endedSessions)
+            )
         }
     }
 
@@ -76,7 +84,8 @@ private struct World: Sendable {
         let now = Int64(self.clock.now.timeIntervalSince1970)
         var claims: [String: Any] = [
             "iss": "transfa-auth", "sub": self.user.description, "jti": UUID().uuidString.lowercased(),
-            "htm": self.bound.method, "htu": self.bound.path, "bsh": self.bound.bodySHA256, "iat": now,
+            "htm": self.bound.method, "htu": self.bound.path, "bsh": self.bound.bodySHA256, "iat": now, "sid": "sess_1",
+            "seq": 7,
             "exp": now + 120,
         ]
         change(&claims)
@@ -107,6 +116,39 @@ struct ApprovalVerifierTests {
             _ = try await verifier.verify(header: world.deviceHeader(), bound: world.bound)
         }
         #expect(world.lookups.value == 1)
+    }
+
+    @Test("a token ends with what was heard after it, and one that is newer than what was heard is good")
+    func pinEnds() async throws {
+        let world = World()
+        let verifier = try world.verifier()
+        for (sequence, isGood) in [(6, false), (7, true), (8, true)] {
+            let header = try world.pinHeader { $0["seq"] = sequence }
+            let approval = try? await verifier.verify(header: header, bound: world.bound)
+            #expect((approval != nil) == isGood, "\(sequence)")
+        }
+        for claim in ["seq", "sid"] {
+            let header = try world.pinHeader { $0[claim] = nil }
+            await #expect(throws: APIError.approvalInvalid) {
+                try await verifier.verify(header: header, bound: world.bound)
+            }
+        }
+    }
+
+    @Test("with a session end what was approved in it and what is sent in it, by PIN and by device")
+    func sessionEnds() async throws {
+        let world = World()
+        let verifier = try world.verifier()
+        var ended = world.bound
+        ended.session = "sess_ended"
+        let attempts = [
+            (try world.pinHeader { $0["sid"] = "sess_ended" }, world.bound), (try world.pinHeader(), ended),
+            (try world.deviceHeader(), ended),
+        ]
+        for (header, bound) in attempts {
+            await #expect(throws: APIError.approvalInvalid) { try await verifier.verify(header: header, bound: bound) }
+        }
+        _ = try await verifier.verify(header: world.deviceHeader(), bound: world.bound)
     }
 
     @Test("a signature over anything else is refused")

@@ -114,18 +114,34 @@ struct HTTPEdgeTests {
     @Test("an unforeseen error is 500 with only the request id")
     func unforeseen() async throws {
         try await withRunningHost(routes: routes) { running in
-            let id = UUID().uuidString.lowercased()
-            let answer = try await running.get("/unforeseen", headers: ["X-Request-Id": id])
+            let answer = try await running.get("/unforeseen")
             #expect(answer.status == 500)
             #expect(answer.error.code == "internal_error")
-            #expect(answer.error.id == id)
+            #expect(answer.error.id != nil && answer.error.id == answer.header("X-Request-Id"))
             #expect(!answer.body.contains("22212345"))
         }
     }
 
-    @Test("a request id that is a UUID is kept, any other is replaced")
-    func requestID() async throws {
+    @Test("a stranger names no request and chooses no trace")
+    func strangersNames() async throws {
         try await withRunningHost(routes: routes) { running in
+            let id = UUID().uuidString.lowercased()
+            for parent in [Self.parent, Self.parent.dropLast(2) + "00"] {
+                let answer = try await running.get("/trace", headers: ["X-Request-Id": id, "traceparent": parent])
+                let made = try #require(answer.header("X-Request-Id"))
+                #expect(UUID(uuidString: made) != nil && made != id)
+                #expect(!answer.body.contains("4bf92f3577b34da6a3ce929d0e0e4736"))
+                #expect(TraceContext.parse(answer.header("traceparent") ?? "")?.isSampled == true)
+            }
+        }
+    }
+
+    private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    private static let trusting = ["TRUSTED_PROXIES": "127.0.0.0/8"]
+
+    @Test("a request id of a proxy of ours is kept when it is a UUID, any other is replaced")
+    func requestID() async throws {
+        try await withRunningHost(variables: Self.trusting, routes: routes) { running in
             let id = UUID().uuidString.lowercased()
             let kept = try await running.get("/trace", headers: ["X-Request-Id": id])
             #expect(kept.header("X-Request-Id") == id)
@@ -135,11 +151,10 @@ struct HTTPEdgeTests {
         }
     }
 
-    @Test("a trace is continued in a new span, a bad one is replaced")
+    @Test("a trace of a proxy of ours is continued in a new span, a bad one is replaced")
     func trace() async throws {
-        try await withRunningHost(routes: routes) { running in
-            let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-            let answer = try await running.get("/trace", headers: ["traceparent": parent])
+        try await withRunningHost(variables: Self.trusting, routes: routes) { running in
+            let answer = try await running.get("/trace", headers: ["traceparent": Self.parent])
             #expect(answer.body.contains("4bf92f3577b34da6a3ce929d0e0e4736"))
             #expect(!answer.body.contains("00f067aa0ba902b7"))
             let fresh = try await running.get("/trace", headers: ["traceparent": "00-zz"])

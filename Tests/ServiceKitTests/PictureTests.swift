@@ -1,4 +1,6 @@
 import Foundation
+import HTTPTypes
+import Hummingbird
 import OutgoingHTTP
 import TestSupport
 import Testing
@@ -19,6 +21,36 @@ struct PictureTests {
     )
     func forms(accept: String?, form: PictureForm?) {
         #expect(PictureForm(accept: accept) == form)
+    }
+
+    /// Answers with a picture of whoever asks, at a path that does not say who that is.
+    private static func routes(_ router: Router<AppRequestContext>) {
+        router.get("/mine") { request, _ in
+            let form = try request.pictureForm()
+            let name = request.headers[.authorization] ?? "nobody"
+            return APIResponse.picture(Array("\(form) of \(name)".utf8), form, for: request)
+        }
+    }
+
+    @Test("a picture is asked for each time, and its tag is good for its reader and its form alone")
+    func tagged() async throws {
+        try await withRunningHost(routes: Self.routes) { running in
+            let ada = try await running.get("/mine", headers: ["Authorization": "ada"])
+            let tag = try #require(ada.header("ETag"))
+            #expect(ada.status == 200 && ada.header("Content-Type") == "image/png")
+            #expect(ada.header("Cache-Control") == "private, no-cache" && ada.header("Vary") == "Accept")
+            let again = try await running.get("/mine", headers: ["Authorization": "ada", "If-None-Match": tag])
+            #expect(again.status == 304 && again.body.isEmpty && again.header("ETag") == tag)
+            #expect(again.header("Cache-Control") == "private, no-cache" && again.header("Vary") == "Accept")
+            let bola = try await running.get("/mine", headers: ["Authorization": "bola", "If-None-Match": tag])
+            #expect(bola.status == 200 && bola.body == "png of bola" && bola.header("ETag") != tag)
+            let shapes = try await running.get(
+                "/mine?format=svg",
+                headers: ["Authorization": "ada", "If-None-Match": tag]
+            )
+            #expect(shapes.status == 200 && shapes.body == "svg of ada")
+            #expect(shapes.header("Content-Type") == "image/svg+xml")
+        }
     }
 
     private func problem(_ variables: [String: String]) -> ConfigurationProblem? {

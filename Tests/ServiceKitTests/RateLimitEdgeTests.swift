@@ -22,7 +22,10 @@ private func routes(_ router: Router<AppRequestContext>) {
     group.limited(.money).post("/orders") { _, _ in APIResponse.noContent }
     router.limitedByAddress().get("/open") { _, _ in APIResponse.noContent }
     router.limitedByAddress().limitedByAddress(.secrets).post("/sign-in") { _, _ in APIResponse.noContent }
-    router.post("/webhooks/test") { _, _ in APIResponse.noContent }
+    router.webhooks().post("/webhooks/test") { request, _ in
+        guard request.headers[.authorization] == nil else { throw APIError.unauthenticated }
+        return APIResponse.noContent
+    }
 }
 
 private func headers(_ user: String, from address: String? = nil) -> [String: String] {
@@ -49,6 +52,8 @@ struct RateLimitEdgeTests {
             let wait = try #require(Int(refused.header("Retry-After") ?? ""))
             #expect((1700...1800).contains(wait))
             #expect(refused.header("RateLimit")?.hasPrefix(#""user";r=0;t="#) == true)
+            #expect(refused.header("RateLimit-Policy") == #""user";q=2;w=3600"#)
+            #expect(refused.body.contains("The limit user is 2 requests in 3600 seconds."))
             #expect(try await running.get("/things", headers: headers("bola")).status == 204)
             let metrics = try await running.inside(.get, "/metrics").body
             #expect(metrics.contains(#"rate_limit_refusals_total{policy="user"} 1"#))
@@ -70,21 +75,37 @@ struct RateLimitEdgeTests {
         }
     }
 
-    @Test("an address counts whoever sends from it, also without a good token, and tells nobody how full it is")
-    func perAddress() async throws {
-        try await withRunningHost(variables: ["RATE_LIMIT_ADDRESS": "4/3600"], routes: routes) { running in
+    @Test("who has no good token counts under the address, and stops nobody there who has one")
+    func strangers() async throws {
+        try await withRunningHost(variables: ["RATE_LIMIT_STRANGERS": "2/3600"], routes: routes) { running in
             #expect(try await running.get("/things", headers: headers("bad")).status == 401)
             #expect(try await running.get("/things").status == 401)
-            #expect(try await running.get("/things", headers: headers("ada")).status == 204)
-            #expect(try await running.get("/open").status == 204)
             for refused in [
-                try await running.get("/things", headers: headers("bola")), try await running.get("/open"),
-                try await running.get("/things", headers: headers("bad")),
+                try await running.get("/things"), try await running.get("/things", headers: headers("bad")),
             ] {
-                #expect(refused.status == 429)
+                #expect(refused.status == 429 && refused.error.code == "too_many_requests")
                 #expect(refused.header("Retry-After") != nil)
-                #expect(refused.header("RateLimit") == nil)
+                #expect(refused.header("RateLimit-Policy") == #""strangers";q=2;w=3600"#)
             }
+            for _ in 0..<5 {
+                #expect(try await running.get("/things", headers: headers("ada")).status == 204)
+                #expect(try await running.get("/open").status == 204)
+            }
+        }
+    }
+
+    @Test("what is everybody's counts under the address, tells nobody how full that is, and stops nobody signed in")
+    func perAddress() async throws {
+        try await withRunningHost(variables: ["RATE_LIMIT_ADDRESS": "2/3600"], routes: routes) { running in
+            for _ in 0..<2 {
+                let answer = try await running.get("/open")
+                #expect(answer.status == 204 && answer.header("RateLimit") == nil)
+            }
+            let refused = try await running.get("/open")
+            #expect(refused.status == 429)
+            #expect(refused.header("RateLimit-Policy") == #""address";q=2;w=3600"#)
+            #expect(try await running.get("/things", headers: headers("ada")).status == 204)
+            #expect(try await running.get("/things").status == 401)
         }
     }
 
@@ -101,7 +122,28 @@ struct RateLimitEdgeTests {
         }
     }
 
-    @Test("webhooks and the internal port are not counted")
+    @Test("webhooks count apart, and those without a good signature as strangers' too")
+    func webhooks() async throws {
+        let variables = ["RATE_LIMIT_WEBHOOKS": "3/3600"]
+        try await withRunningHost(variables: variables, routes: routes) { running in
+            for expected in [204, 204, 204, 429] {
+                let answer = try await running.post("/webhooks/test", "{}")
+                #expect(answer.status == expected)
+            }
+            #expect(try await running.get("/open").status == 204)
+            #expect(try await running.get("/things").status == 401)
+        }
+        try await withRunningHost(variables: ["RATE_LIMIT_STRANGERS": "2/3600"], routes: routes) { running in
+            for expected in [401, 401, 429] {
+                let forged = try await running.post("/webhooks/test", "{}", headers: headers("forger"))
+                #expect(forged.status == expected)
+            }
+            let next = try await running.post("/webhooks/test", "{}")
+            #expect(next.status == 429 && next.header("RateLimit-Policy") == #""strangers";q=2;w=3600"#)
+        }
+    }
+
+    @Test("webhooks and the internal port do not count with the rest")
     func excepted() async throws {
         let variables = ["RATE_LIMIT_ADDRESS": "1/3600", "RATE_LIMIT_USER": "1/3600"]
         try await withRunningHost(variables: variables, routes: routes) { running in

@@ -72,7 +72,13 @@ struct RequestJournalTests {
 
     @Test("what may change something is kept, and no more than there is room for")
     func bounds() throws {
-        #expect(RequestJournal.isKept(.post) && RequestJournal.isKept(.delete) && !RequestJournal.isKept(.get))
+        for method in [HTTPRequest.Method.post, .put, .delete] {
+            #expect(RequestJournal.isKept(method, answered: .accepted))
+            #expect(RequestJournal.isKept(method, answered: .forbidden))
+            #expect(!RequestJournal.isKept(method, answered: .unauthorized))
+            #expect(!RequestJournal.isKept(method, answered: .tooManyRequests))
+        }
+        #expect(!RequestJournal.isKept(.get, answered: .ok))
         let registry = PrometheusRegistry()
         let url = "postgres://nobody:nothing@127.0.0.1:1/none"
         let postgres = PostgresClient(configuration: try PostgresConfiguration(url: url), logger: quiet)

@@ -10,7 +10,7 @@ private let complete = plainVariables.merging(
         "DATABASE_URL": "postgres://a:b@h/d", "WORKER_DATABASE_URL": "postgres://a:b@h/d",
         "RABBITMQ_URL": "amqp://a:b@h/v", "REDIS_URL": "redis://h:1/0", "CLERK_JWKS_URL": "https://c.test/jwks",
         "CLERK_ISSUER": "https://c.test", "AUTH_INTERNAL_URL": "http://auth:9000/",
-        "DATA_KEYS_TOKEN": "a-token-for-data-keys",
+        "DATA_KEYS_TOKEN": "a-token-for-data-keys", "EXPORTS_TOKEN": "a-token-for-exports",
     ]
 ) { $1 }
 
@@ -118,7 +118,7 @@ struct SettingsTests {
 
     @Test(
         "a token that opens one thing cannot be one that opens nearly all",
-        arguments: ["DATA_KEYS_TOKEN", "METRICS_TOKEN"]
+        arguments: ["DATA_KEYS_TOKEN", "METRICS_TOKEN", "EXPORTS_TOKEN"]
     )
     func narrowToken(name: String) throws {
         let wide = plainVariables["INTERNAL_TOKEN"] ?? ""
@@ -144,6 +144,10 @@ struct SettingsTests {
             try SettingsReader(variables).narrowSecrets(.dataKeysToken)
         }
         #expect(keys == ConfigurationProblem(variable: "DATA_KEYS_TOKEN", reason: "must not be a METRICS_TOKEN"))
+        let exports = #expect(throws: ConfigurationProblem.self) {
+            try settings(complete.merging(["EXPORTS_TOKEN": token]) { $1 })
+        }
+        #expect(exports?.reason.hasPrefix("must not be a") == true)
     }
 
     @Test("a service is asked only for what it uses")

@@ -22,6 +22,7 @@ struct SpanExporterTests {
         try await Self.withCollector { collector, endpoint in
             let variables = [
                 "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint + "/", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=a%2Cb, x-team=pay",
+                "TRUSTED_PROXIES": "127.0.0.1",
             ]
             let own = try await withRunningHost(variables: variables, routes: Self.greet) { running in
                 let reply = try await running.get("/greet/zuri", headers: ["traceparent": Self.caller])

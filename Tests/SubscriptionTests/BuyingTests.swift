@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Messaging
 import Primitives
+import ServiceKit
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -153,7 +154,14 @@ struct BuyingTests {
             try await world.hear(
                 DeviceRegistered(userID: world.ada.uuid, deviceID: device, publicKey: point, activatedAt: time)
             )
-            #expect(try await approvals.deviceKey(device, of: world.ada, on: world.requests.client) == nil)
+            let question = ApprovalFacts.Question(user: world.ada, device: device, sessions: ["sess_1"])
+            let facts = { try await ApprovalFactStore().facts(question, on: world.requests.client) }
+            #expect(try await facts() == ApprovalFacts(deviceKey: nil))
+            // In whichever order they are heard, the newest that ends what PINs approved counts.
+            try await world.hear(PINChanged(userID: world.ada.uuid, changeID: device, changedAt: time), sequence: 9)
+            try await world.hear(PINLocked(userID: world.ada.uuid, lockID: device, lockedUntil: time), sequence: 8)
+            try await world.hear(SessionEnded(userID: world.ada.uuid, sessionID: "sess_1", endedAt: time), sequence: 3)
+            #expect(try await facts() == ApprovalFacts(deviceKey: nil, pinSequence: 9, hasEndedSession: true))
             #expect(try await world.database.psql("SELECT count(*) FROM devices WHERE revoked_at IS NOT NULL") == ["1"])
         }
     }

@@ -3,6 +3,7 @@ import Foundation
 import Messaging
 import Postgres
 import Primitives
+import ServiceKit
 import ServiceTestSupport
 import Testing
 
@@ -98,6 +99,24 @@ struct PlanTests {
                 #expect(refusal.map { "\($0)" }?.contains("42501") == true, "\(statement)")
             }
             #expect(try await world.status().status == "free")
+        }
+    }
+
+    @Test("who closed a profile is known, also before the sign-up is heard of, and nothing opens it again")
+    func closedProfiles() async throws {
+        try await withSubscription { world in
+            let profiles = ProfileStore()
+            #expect(try await profiles.state(of: world.ada, on: world.requests) == .open)
+            for (sequence, word) in [(1, Restriction.frozen), (2, .closed), (3, .none)] {
+                let event = UserRestricted(userID: world.ada.uuid, restriction: Open(word), reason: "a_test")
+                try await world.hear(event, sequence: Int64(sequence))
+                let isClosed = try await profiles.state(of: world.ada, on: world.requests) == .closed
+                #expect(isClosed == (sequence > 1))
+            }
+            let bola = UserID(clerkSubject: "user_bola")
+            #expect(try await profiles.state(of: bola, on: world.requests) == .open)
+            try await world.hear(UserErased(userID: bola.uuid), about: bola.uuid, sequence: 1)
+            #expect(try await profiles.state(of: bola, on: world.requests) == .closed)
         }
     }
 }

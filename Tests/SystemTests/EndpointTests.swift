@@ -33,7 +33,7 @@ extension Probes {
             #expect(Dictionary(uniqueKeysWithValues: taken) == routes.parameters)
             for endpoint in described where endpoint.isOnInternalPort {
                 let isHealth = endpoint.path.hasPrefix("/health/")
-                let isGuarded = endpoint.access == .internal || endpoint.access == .dataKeys
+                let isGuarded = [.internal, .dataKeys, .exports].contains(endpoint.access)
                 #expect(isHealth ? endpoint.access == .open : isGuarded, "\(endpoint)")
             }
             for endpoint in described where endpoint.body != nil {

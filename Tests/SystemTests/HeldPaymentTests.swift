@@ -53,7 +53,7 @@ extension Faults {
 
 extension RunningSuite {
     /// The services that hear of restrictions.
-    private static let listeners = ["auth", "transaction", "notification"]
+    private static let listeners = EventCatalogue.definition(of: UserRestricted.type)?.consumers.map(\.rawValue) ?? []
 
     /// Has customer publish an event.
     fileprivate func say(_ type: String, _ data: String, version: Int, about subject: String) async throws -> UUID {

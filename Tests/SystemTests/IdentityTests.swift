@@ -65,7 +65,7 @@ extension Journeys {
 
             #expect(try await suite.call("POST", .auth, "/pin/reset", as: ada.subject, body: body).status == 204)
             try await eventually("transaction to hear of it", within: .seconds(20), every: .milliseconds(50)) {
-                try await suite.number("SELECT count(*) FROM devices WHERE user_id = '\(ada.id)'") == 2
+                try await suite.number("SELECT count(*) FROM devices WHERE user_id = '\(ada.id)'") == 3
             }
             let capped = try await suite.payByPIN(ada, to: bola, 2_100_000, pin: "739155")
             #expect(capped.status == 422 && capped.error?.code == "limit_new_device")
@@ -93,7 +93,8 @@ extension Journeys {
             let told = "SELECT count(*) FROM outbox WHERE type = 'user.closed' AND subject = '\(ada.id.lowercased)'"
             #expect(try await suite.number(told, of: "auth") == 1)
             try await suite.awaitClosed(ada)
-            #expect(try await suite.call("GET", .auth, "/onboarding/status", as: ada.subject).status == 409)
+            let status = try await suite.call("GET", .auth, "/onboarding/status", as: ada.subject)
+            #expect(status.status == 403 && status.error?.code == "profile_closed")
             let refused = try await suite.pay(PaymentOrder(from: ada, to: bola.username, 100))
             #expect((400...499).contains(refused.status))
             let unavailable = try await suite.pay(PaymentOrder(from: bola, to: ada.username, 100))

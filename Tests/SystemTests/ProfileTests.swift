@@ -41,7 +41,14 @@ extension Journeys {
             let lifted = try await suite.operate("PUT", "customer", order, lifting)
             #expect(lifted.status == 409 && lifted.error?.code == "profile_closed")
             try await eventually("the sign-up to be closed", within: .seconds(20), every: .milliseconds(50)) {
-                try await suite.call("GET", .auth, "/onboarding/status", as: ada.subject).status == 409
+                try await suite.call("GET", .auth, "/onboarding/status", as: ada.subject).status == 403
+            }
+            let looking = try await suite.call("GET", .customer, "/users/\(bola.username)", as: ada.subject)
+            #expect(looking.status == 403 && looking.error?.code == "profile_closed")
+            // Who never signed up looks nobody up either.
+            for path in [query, path] {
+                let stranger = try await suite.call("GET", .customer, path, as: "user_system_nobody_\(ada.username)")
+                #expect(stranger.status == 409 && stranger.error?.code == "not_onboarded")
             }
             #expect(try await suite.call("GET", .customer, path, as: bola.subject).status == 404)
             let left = try await suite.call("GET", .customer, query, as: bola.subject).decode(ProfileList.self)

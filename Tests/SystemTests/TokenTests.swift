@@ -62,19 +62,25 @@ extension Probes {
             #expect(changes == [])
         }
 
-        @Test("data keys are for their own token, and neither it nor that of metrics opens anything else")
+        @Test("data keys and exports are for their own tokens, and neither they nor that of metrics open anything else")
         func narrow() async throws {
             let suite = try RunningSuite.current
             let prober = try await Prober(suite)
             let environment = suite.environment
-            let (keys, metrics) = (environment.dataKeysToken, environment.metricsToken)
+            let (keys, metrics, exports) = (
+                environment.dataKeysToken, environment.metricsToken, environment.exportsToken
+            )
             let all = try SuiteEnvironment.names.flatMap { try Endpoint.all(of: $0) }
             let sealed = all.filter { $0.access == .dataKeys }
             #expect(sealed.map(\.name) == ["GET /internal/keys/{user_id}"])
+            let held = all.filter { $0.access == .exports }
+            #expect(held.map(\.name) == SuiteEnvironment.names.map { _ in "GET /internal/users/{user_id}/export" })
             let others = all.filter { $0.access == .internal }
+            let wide = ["Bearer \(environment.internalToken)", "Bearer \(metrics)", ""]
             let probes =
-                sealed.flatMap { Self.probes($0, ["Bearer \(environment.internalToken)", "Bearer \(metrics)", ""]) }
-                + others.flatMap { Self.probes($0, ["Bearer \(keys)"]) }
+                sealed.flatMap { Self.probes($0, wide + ["Bearer \(exports)"]) }
+                + held.flatMap { Self.probes($0, wide + ["Bearer \(keys)"]) }
+                + others.flatMap { Self.probes($0, ["Bearer \(keys)", "Bearer \(exports)"]) }
                 + others.filter { $0.path != "/metrics" }.flatMap { Self.probes($0, ["Bearer \(metrics)"]) }
             let changes = try await suite.changes { try await prober.send(probes) }
             #expect(changes == [])

@@ -6,6 +6,7 @@ import io
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -112,6 +113,37 @@ def a_second_try_counts_and_is_told():
         with tempfile.TemporaryDirectory() as folder:
             shaky = f"test -e {folder}/tried || {{ touch {folder}/tried; exit 1; }}"
             assert counted(run(step("shaky", shaky), second_try=seconds)["shaky"]) == (0, 1)
+
+
+def only_the_tests_that_failed_are_tried_again():
+    """A report of three tests; the second run finds only what its filter names, and is made to fail once or always."""
+    one = '<testcase classname="S.T" name="c()">{}</testcase>'
+    with tempfile.TemporaryDirectory() as folder:
+        def tests(title, again):
+            first, second = REPORT.format("<failure/>").replace('"S"', '"S.T"'), f"<testsuites>{one.format(again)}</testsuites>"
+            script = (f"echo \"$4\" >>{folder}/{title}.filters; if test -e \"$2\".tried; then echo '{second}'; "
+                      f"else touch \"$2\".tried; echo '{first}'; fi >\"$2\"; ! grep -q failure \"$2\"")
+            return steps.Step(title, "default", ("bash", "-c", script, "bash", "--xunit-output", f"{folder}/{title}.xml", "--filter",
+                                                 "^S"), reports=True)
+        done = run(tests("shaky", ""), tests("broken", "<failure/>"), second_try=60)
+        assert [counted(done[name]) for name in ("shaky", "broken")] == [(2, 0), (1, 1)], done
+        asked = pathlib.Path(f"{folder}/shaky.filters").read_text().split()
+    assert asked[0] == "^S" and re.search(asked[1], "S.T/c()/file.swift") and not re.search(asked[1], "S.T/a()"), asked
+    # What has its report elsewhere, and says more than its tests do.
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/part.xml"
+        script = (f"test \"$1\" = --tests && echo \"$PART\" >{folder}/asked && echo 2 passed, 0 failed && exit\n"
+                  f"echo '{{}}' >{path}; echo {{}}; exit 1")
+
+        def parts(title, text, last):
+            file = pathlib.Path(f"{folder}/{title}")
+            file.write_text("#!/bin/bash\n" + script.format(text, last))
+            file.chmod(0o755)
+            return steps.Step(title, "default", (str(file), "all"), apart=("--tests",), part=path, pattern="PART")
+        bad = REPORT.format("<failure/>")
+        assert counted(run(parts("some", bad, "7 passed, 1 failed"), second_try=60)["some"]) == (8, 0)
+        assert "S/c" in pathlib.Path(f"{folder}/asked").read_text()
+        assert counted(run(parts("more", bad, "7 passed, 2 failed"), second_try=60)["more"]) == (7, 2)
 
 
 def the_report_shows_the_end_of_a_log_that_names_no_failure():
@@ -238,6 +270,7 @@ def a_test_that_no_step_runs_is_found():
 TESTS = [counts_of_the_last_line, reports_are_counted_and_nothing_is_no_success,
          a_step_that_hangs_is_ended_with_all_it_started, steps_of_a_killed_run_are_ended, what_must_not_be_said_fails,
          an_obstacle_is_named_and_its_stand_in_runs, a_second_try_counts_and_is_told,
+         only_the_tests_that_failed_are_tried_again,
          the_report_shows_the_end_of_a_log_that_names_no_failure,
          nothing_runs_beside_what_measures_time, what_measures_time_bears_those_it_names,
          steps_wait_for_others_and_for_room, a_change_reaches_what_depends_on_it,

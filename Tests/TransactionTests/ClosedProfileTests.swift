@@ -3,6 +3,7 @@ import Foundation
 import Messaging
 import ObjectStorage
 import Primitives
+import ServiceKit
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -135,10 +136,40 @@ struct ClosedProfileTests {
             await #expect(throws: (any Error).self) { try await world.pays("bayo", 2_000_001) }
             try await world.pays("bayo", 1_500_000)
             await #expect(throws: (any Error).self) { try await world.pays("bayo", 500_001) }
-            #expect(try await world.history.deviceKey(reset, of: world.ada) == nil)
+            let question = ApprovalFacts.Question(user: world.ada, device: reset, sessions: [])
+            let facts = try await ApprovalFactStore().facts(question, on: world.requests.client)
+            #expect(facts == ApprovalFacts(deviceKey: nil, pinSequence: 3))
             try await world.passes(.seconds(24 * 3600))
             // The same event once more does not begin another day.
             try await world.hear(event, sequence: 2)
+            try await world.pays("bayo", 2_000_001)
+            #expect(try await world.brokenInvariants() == [])
+        }
+    }
+
+    @Test("the first PIN caps what PINs approve for a day, too, and ends no token that knew of it")
+    func firstPIN() async throws {
+        try await withTransaction { world in
+            try await world.funds("ada-account", 10_000_000, "p-1")
+            let first = PINSet(
+                userID: world.ada.uuid,
+                setID: world.ids.next(),
+                setAt: Timestamp.text(world.clock.now)
+            )
+            try await world.hear(first, sequence: 2)
+            await #expect(throws: (any Error).self) { try await world.pays("bayo", 2_000_001) }
+            try await world.pays("bayo", 2_000_000)
+            let question = ApprovalFacts.Question(user: world.ada, device: nil, sessions: ["sess_1"])
+            let facts = { try await ApprovalFactStore().facts(question, on: world.requests.client) }
+            #expect(try await facts() == ApprovalFacts(deviceKey: nil, pinSequence: 2))
+            let now = Timestamp.text(world.clock.now)
+            try await world.hear(SessionEnded(userID: world.ada.uuid, sessionID: "sess_1", endedAt: now), sequence: 3)
+            try await world.hear(
+                PINLocked(userID: world.ada.uuid, lockID: world.ids.next(), lockedUntil: now),
+                sequence: 4
+            )
+            #expect(try await facts() == ApprovalFacts(deviceKey: nil, pinSequence: 4, hasEndedSession: true))
+            try await world.passes(.seconds(24 * 3600))
             try await world.pays("bayo", 2_000_001)
             #expect(try await world.brokenInvariants() == [])
         }

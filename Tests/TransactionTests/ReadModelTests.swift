@@ -60,7 +60,7 @@ struct ReadModelTests {
         try await withTransaction { world in
             try await world.service.consume(self.batch(in: world))
             #expect(try await world.number("SELECT count(*) FROM parked_events") == 0)
-            #expect(try await world.number("SELECT count(*) FROM devices") == 2)
+            #expect(try await world.number("SELECT count(*) FROM devices") == 3)
             #expect(try await world.number("SELECT sum(slots_adjusted) FROM receiving_counters") == 1)
             try await world.database.psql(
                 """
@@ -74,7 +74,7 @@ struct ReadModelTests {
             )
             try await world.service.consume(self.batch(in: world))
             let locked = try await world.database.psql("SELECT users, counted FROM locked")
-            #expect(locked == ["2|1"])
+            #expect(locked == ["3|1"])
         }
     }
 
@@ -95,6 +95,7 @@ struct ReadModelTests {
                 in: world
             ),
             try self.body(PINReset(userID: bayo, resetID: world.ids.next(), resetAt: now), about: bayo, in: world),
+            try self.body(PINSet(userID: ada, setID: world.ids.next(), setAt: now), about: ada, in: world),
         ]
     }
 

@@ -39,6 +39,11 @@ core.register_service("refuse", "http", function(applet)
     if more[status] then
         applet:add_header(more[status][1], more[status][2])
     end
-    local text = refusals[status]:gsub("%%%[var%(txn%.id%)%]", applet:get_var("txn.id"))
+    if status == 429 then
+        applet:add_header("ratelimit-policy", applet:get_var("txn.policy"))
+    end
+    local text = refusals[status]:gsub("%%%[var%(txn%.(%a+)%)%]", function(name)
+        return applet:get_var("txn." .. name)
+    end)
     answer(applet, status, "application/vnd.api+json", text)
 end)

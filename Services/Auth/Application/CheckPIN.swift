@@ -1,3 +1,4 @@
+import Contracts
 import Foundation
 import Messaging
 import Primitives
@@ -52,6 +53,8 @@ struct CheckPIN: Sendable {
             try await self.settle(admitted, outcome, under: scope, cause: cause)
         } else if outcome == .right {
             try await self.clear(user, cause: cause)
+        } else if admitted.attemptsLeft == 0 {
+            try await self.tellLockout(user, cause: cause)
         }
         guard outcome == .right else { throw AuthError.pinInvalid(attemptsLeft: admitted.attemptsLeft) }
         return admitted.hash
@@ -77,7 +80,8 @@ struct CheckPIN: Sendable {
 
     private func count(_ user: UserID, cause: Cause) async throws {
         do {
-            _ = try await self.admit(user, under: nil, cause: cause)
+            let admitted = try await self.admit(user, under: nil, cause: cause)
+            if admitted.attemptsLeft == 0 { try await self.tellLockout(user, cause: cause) }
         } catch AuthError.pinNotSet {
             // Then there is nothing to guess.
         }
@@ -144,9 +148,26 @@ struct CheckPIN: Sendable {
             if outcome == .right {
                 stored.lock.succeed()
                 try await self.pins.save(stored.lock, of: scope.user, in: transaction)
+            } else if admitted.attemptsLeft == 0 {
+                try await self.say(stored.lock, of: scope.user, in: transaction)
             }
             try await self.tries.settle(scope, outcome, in: transaction)
         }
+    }
+
+    /// The last attempt was wrong: the owner hears that somebody guesses.
+    private func tellLockout(_ user: UserID, cause: Cause) async throws {
+        try await self.database.transaction(as: user, cause: cause) { transaction in
+            guard let stored = try await self.pins.lock(user, in: transaction) else { return }
+            try await self.say(stored.lock, of: user, in: transaction)
+        }
+    }
+
+    /// Says that the PIN is locked, unless a right attempt at the same moment has cleared that.
+    private func say(_ lock: PINLock, of user: UserID, in transaction: EventTransaction) async throws {
+        guard let until = lock.lockout(at: transaction.now) else { return }
+        let event = PINLocked(userID: user.uuid, lockID: transaction.makeID(), lockedUntil: Timestamp.text(until))
+        try await transaction.publish(event, about: user)
     }
 
     private func clear(_ user: UserID, cause: Cause) async throws {

@@ -10,6 +10,7 @@ struct EraseClosedProfiles: Sendable {
     let users: UserStore
     let webhooks: ClerkWebhookStore
     let tries: PINTryStore
+    let sessions: SessionStore
     let eraseUser: EraseUser
     /// How long a closed profile is kept.
     let retention: Duration
@@ -27,7 +28,7 @@ struct EraseClosedProfiles: Sendable {
         Schedule("closed_profiles", every: Self.interval) { try await self.ask(in: $0) }
     }
 
-    /// Asks once about each profile whose time is over, and forgets old messages of Clerk and tries of PINs.
+    /// Asks once about each profile whose time is over, and forgets old messages of Clerk, tries of PINs and ended sessions.
     func ask(in transaction: EventTransaction) async throws {
         let now = transaction.now
         let due = try await self.users.takeForErasure(
@@ -40,6 +41,7 @@ struct EraseClosedProfiles: Sendable {
             try await transaction.publish(UserErasureDue(userID: user.uuid), about: user)
         }
         try await self.webhooks.prune(before: now.addingTimeInterval(-Self.webhookRetention), in: transaction)
+        try await self.sessions.prune(in: transaction)
         try await self.tries.prune(before: now.addingTimeInterval(-Self.tryRetention), in: transaction)
     }
 

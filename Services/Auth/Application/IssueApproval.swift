@@ -6,6 +6,8 @@ import Sealing
 /// Gives a token that approves one request; the PIN was checked before.
 struct IssueApproval: Sendable {
     let database: EventDatabase
+    let pins: PINStore
+    let sessions: SessionStore
     let signer: ApprovalSigner
     let vault: KeyVault
 
@@ -14,15 +16,29 @@ struct IssueApproval: Sendable {
 
     /// Issues a token and seals it, as it may be kept under an idempotency key.
     ///
-    /// - Throws: `AuthError.keyNotFound` or `erased`.
+    /// `hash` is the one that the PIN was right for: of a PIN that was replaced since nothing is approved, and what ends
+    /// tokens locks the same row, so the sequence in the token is from before or after it as the PIN is.
+    ///
+    /// - Throws: `AuthError.keyNotFound`, `erased`, `pinChanged` or `sessionEnded`.
     func callAsFunction(
         _ scope: ApprovalScope,
+        _ hash: String,
         user: UserID,
+        session: String,
         in transaction: EventTransaction
     ) async throws -> ApprovalResponse {
+        guard try await self.pins.lock(user, in: transaction)?.hash == hash else { throw AuthError.pinChanged }
+        guard try await !self.sessions.hasEnded(session, of: user, in: transaction) else {
+            throw AuthError.sessionEnded
+        }
+        let giver = ApprovalClaims.Giver(
+            user: user,
+            session: session,
+            sequence: try await self.sessions.newestEvent(about: user, in: transaction)
+        )
         let key = try await self.vault.open(user, in: transaction)
         let nonce = transaction.makeID()
-        let claims = ApprovalClaims(scope, user: user, nonce: nonce, at: transaction.now)
+        let claims = ApprovalClaims(scope, by: giver, nonce: nonce, at: transaction.now)
         let token = try await self.signer.token(claims)
         return ApprovalResponse(
             approvalToken: try SealedField.seal(token, key: key, context: Self.context(user)).text,

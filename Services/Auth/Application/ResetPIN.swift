@@ -13,18 +13,13 @@ struct ResetPIN: Sendable {
     let users: UserStore
     let pins: PINStore
     let hasher: PINHasher
-    let clock: any TimeSource
-
-    /// How long ago the user may have signed in.
-    static let freshness = TimeInterval(10 * 60)
+    let fresh: FreshSignIn
 
     /// Hashes the PIN for somebody who may reset it, before the transaction.
     ///
     /// - Throws: `AuthError.reverificationRequired`, `notOnboarded`, `pinNotSet` or `busy`.
     func prepare(_ pin: PIN, of user: UserID, provenAt: Date?) async throws -> String {
-        guard let provenAt, self.clock.now.timeIntervalSince(provenAt) <= Self.freshness else {
-            throw AuthError.reverificationRequired
-        }
+        try self.fresh.check(provenAt)
         guard try await self.users.find(user, on: self.database) != nil else { throw AuthError.notOnboarded }
         // Asked before hashing: a hash is too dear to throw away.
         guard try await self.pins.exists(user, on: self.database) else { throw AuthError.pinNotSet }

@@ -1,7 +1,8 @@
 import Foundation
 import Primitives
 
-/// What an approval token says: this user approves this one request, once, until then.
+/// What an approval token says: this user approves this one request, once, until then, as long as the PIN and the session
+/// that it was given in go on.
 struct ApprovalClaims: Hashable, Sendable, Codable {
     let iss: String
     let sub: String
@@ -9,6 +10,9 @@ struct ApprovalClaims: Hashable, Sendable, Codable {
     let htm: String
     let htu: String
     let bsh: String
+    let sid: String
+    /// The newest event about the user when the PIN was right: what happened later ends the token.
+    let seq: Int64
     let iat: Int64
     let exp: Int64
 
@@ -17,14 +21,23 @@ struct ApprovalClaims: Hashable, Sendable, Codable {
     /// How long a token is good, in seconds.
     static let lifetime: Int64 = 120
 
+    /// Who approves, and how far the events about that person had got.
+    struct Giver: Hashable, Sendable {
+        let user: UserID
+        let session: String
+        let sequence: Int64
+    }
+
     /// Approves a request.
-    init(_ scope: ApprovalScope, user: UserID, nonce: UUID, at now: Date) {
+    init(_ scope: ApprovalScope, by giver: Giver, nonce: UUID, at now: Date) {
         self.iss = Self.issuer
-        self.sub = user.description
+        self.sub = giver.user.description
         self.jti = nonce.lowercased
         self.htm = scope.method
         self.htu = scope.path
         self.bsh = scope.bodyHash
+        self.sid = giver.session
+        self.seq = giver.sequence
         self.iat = Int64(now.timeIntervalSince1970)
         self.exp = self.iat + Self.lifetime
     }

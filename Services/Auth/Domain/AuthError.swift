@@ -30,6 +30,8 @@ enum AuthError: Error, Hashable, Sendable {
     case keyReused
     /// The user has not signed in lately.
     case reverificationRequired
+    /// The session is over, though its token is good for another moment.
+    case sessionEnded
     /// Too many PINs are being checked.
     case busy
     /// No such device of this user.

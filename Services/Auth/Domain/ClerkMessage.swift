@@ -4,23 +4,39 @@ import Foundation
 enum ClerkMessage: Hashable, Sendable {
     /// `user.deleted`: this subject signs in no more.
     case userDeleted(subject: String)
+    /// `session.ended`, `session.removed` or `session.revoked`: this session of the subject is over.
+    case sessionEnded(subject: String, session: String)
     /// Anything else.
     case other
 
     /// Reads a body; nil for one that is no message.
     init?(parsing body: [UInt8]) {
         guard let message = try? JSONDecoder().decode(Wire.self, from: Data(body)) else { return nil }
-        guard message.type == "user.deleted" else {
-            self = .other
-            return
+        switch message.type {
+        case "user.deleted":
+            guard let subject = message.data?.id, Self.isID(subject) else { return nil }
+            self = .userDeleted(subject: subject)
+        case "session.ended", "session.removed", "session.revoked":
+            guard let session = message.data?.id, let subject = message.data?.userID, Self.isID(session),
+                Self.isID(subject)
+            else { return nil }
+            self = .sessionEnded(subject: subject, session: session)
+        default: self = .other
         }
-        guard let subject = message.data?.id, (1...255).contains(subject.utf8.count) else { return nil }
-        self = .userDeleted(subject: subject)
     }
+
+    private static func isID(_ text: String) -> Bool { (1...255).contains(text.utf8.count) }
 
     private struct Wire: Decodable {
         struct Object: Decodable {
             let id: String?
+            /// Of a session: whose it is.
+            let userID: String?
+
+            private enum CodingKeys: String, CodingKey {
+                case id
+                case userID = "user_id"
+            }
         }
 
         let type: String

@@ -36,6 +36,7 @@ extension AuthError: APIErrorConvertible {
         case .keyReused: .idempotencyKeyReused
         case .reverificationRequired:
             .forbidden("reverification_required", detail: "Sign in again, then send this within ten minutes.")
+        case .sessionEnded: .unauthenticated
         case .busy:
             .tooManyRequests(detail: "Too many PINs are being checked; this attempt was not counted.", retryAfter: 1)
         case .deviceNotFound, .keyNotFound, .userNotFound: .notFound

@@ -19,7 +19,7 @@ struct ClerkWebhookController: Sendable {
 
     /// Adds the routes.
     func add(to router: Router<AppRequestContext>) {
-        router.post("/webhooks/clerk") { try await self.post($0, $1) }
+        router.webhooks().post("/webhooks/clerk") { try await self.post($0, $1) }
     }
 
     private func post(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
@@ -30,6 +30,7 @@ struct ClerkWebhookController: Sendable {
             self.metrics.badSignature.increment(by: 1)
             throw AuthError.badSignature
         }
+        context.senderIsKnown()
         guard StrictJSONText.isOne(body), let message = ClerkMessage(parsing: body) else {
             self.metrics.malformed.increment(by: 1)
             throw AuthError.malformedMessage

@@ -12,6 +12,7 @@ struct DeviceController: Sendable {
     let registerDevice: RegisterDevice
     let listDevices: ListDevices
     let revokeDevice: RevokeDevice
+    let fresh: FreshSignIn
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
@@ -53,9 +54,12 @@ struct DeviceController: Sendable {
     }
 
     private func delete(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
-        let user = try context.requireIdentity().userID
+        let identity = try context.requireIdentity()
+        let user = identity.userID
         let device = try context.uuid("id")
         return try await self.once(request, context) { transaction in
+            // A thief with a session must not take the owner's phones away.
+            try self.fresh.check(identity.provenAt)
             try await self.revokeDevice(device, user: user, in: transaction)
             return .noContent
         }

@@ -24,13 +24,23 @@ struct PINController: Sendable {
     }
 
     private func put(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
-        let user = try context.requireIdentity().userID
+        let identity = try context.requireIdentity()
+        let user = identity.userID
         let body = try await request.decodeBody(as: PINRequest.self, context: context)
         let pin = try PIN(chosen: body.pin, pointer: "/pin")
         let current = try body.currentPin.map { try PIN($0, pointer: "/current_pin") }
         let cause = context.cause
         let change = Change(
-            preparing: { try await self.setPIN.prepare(pin, current: current, of: user, under: $0, cause: cause) },
+            preparing: {
+                try await self.setPIN.prepare(
+                    pin,
+                    current: current,
+                    of: user,
+                    provenAt: identity.provenAt,
+                    under: $0,
+                    cause: cause
+                )
+            },
             then: { transaction, prepared in
                 try await self.setPIN(prepared, of: user, in: transaction)
                 return .noContent
@@ -57,15 +67,23 @@ struct PINController: Sendable {
     }
 
     private func postApproval(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
-        let user = try context.requireIdentity().userID
+        let identity = try context.requireIdentity()
+        let user = identity.userID
         let body = try await request.decodeBody(as: ApprovalRequest.self, context: context)
         let pin = try PIN(body.pin, pointer: "/pin")
         let scope = try ApprovalScope(checking: body)
         let cause = context.cause
         let change = Change(
             preparing: { try await self.checkPIN(pin, of: user, under: $0, cause: cause) },
-            then: { transaction, _ in
-                try APIResponse(.created, json: try await self.issueApproval(scope, user: user, in: transaction))
+            then: { transaction, hash in
+                let approval = try await self.issueApproval(
+                    scope,
+                    hash,
+                    user: user,
+                    session: identity.sessionID,
+                    in: transaction
+                )
+                return try APIResponse(.created, json: approval)
             },
             finishing: { try await self.opened($0, of: user) }
         )

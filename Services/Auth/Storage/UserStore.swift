@@ -3,6 +3,7 @@ import Foundation
 import Messaging
 import Postgres
 import Primitives
+import ServiceKit
 
 /// The table `users`.
 struct UserStore: Sendable {
@@ -46,6 +47,18 @@ struct UserStore: Sendable {
     /// A user; nil before sign-up and after closing.
     func find(_ id: UserID, on database: EventDatabase) async throws -> User? {
         try await database.client.query(Self.select(id), as: id.uuid).first.map { try Self.user(id, $0) }
+    }
+
+    /// How the profile of whoever asks stands.
+    func state(of id: UserID, on database: EventDatabase) async throws -> ProfileState {
+        let sql: SQL = "SELECT num_nonnulls(closed_at, erased_at) > 0 FROM users WHERE id = \(id.uuid)"
+        guard let row = try await database.client.query(sql, as: id.uuid).first else { return .missing }
+        return try row.decode(Bool.self) ? .closed : .open
+    }
+
+    /// Whether somebody has signed up and is not erased.
+    func exists(_ id: UserID, in transaction: EventTransaction) async throws -> Bool {
+        try await !transaction.query("SELECT 1 FROM users WHERE id = \(id.uuid) AND erased_at IS NULL").isEmpty
     }
 
     /// A user, locked until the transaction ends.

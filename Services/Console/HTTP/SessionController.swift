@@ -63,6 +63,7 @@ struct SessionController: Sendable {
         do {
             let opened = try await self.opened(order.token, request)
             let name = opened.session.name
+            context.senderIsKnown()
             context.logger.info("an operator signed in", metadata: ["operator": .safe(name)])
             var answer = try Self.answer(opened)
             answer.headers[.setCookie] = self.cookie(

@@ -13,6 +13,7 @@ struct SessionMiddleware: RouterMiddleware {
         next: @concurrent (Request, AppRequestContext) async throws -> Response
     ) async throws -> Response {
         let opened = try self.signIn.session(of: request)
+        context.senderIsKnown()
         if ![.get, .head].contains(request.method) {
             try Self.requireOwnPage(request)
             guard let word = request.headers[.consoleGuard], ConstantTime.equal(word, opened.guardWord) else {

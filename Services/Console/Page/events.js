@@ -18,14 +18,15 @@ const types = [
   "device.registered", "device.revoked", "dispute.answered", "dispute.closed", "dispute.opened", "external_slot.released",
   "external_slot.taken", "money_drop.claimed", "money_drop.ended", "money_drop.opened", "money_drop.refunded",
   "payment.unmatched", "payment_request.cancelled", "payment_request.created", "payment_request.declined",
-  "payment_request.expired", "payment_request.fulfilled", "payment_request.reopened", "pin.changed", "pin.reset",
-  "provider.account_opened", "provider.payment_received", "provider.transfer_updated", "subscription.activated",
+  "payment_request.expired", "payment_request.fulfilled", "payment_request.reopened", "pin.changed", "pin.locked",
+  "pin.reset", "pin.set", "provider.account_opened", "provider.payment_received", "provider.transfer_updated",
+  "session.ended", "subscription.activated",
   "subscription.cancelled", "subscription.charge_requested", "subscription.heartbeat", "subscription.lapsed",
   "subscription.payment_failed", "subscription.renewed", "subscription_charge.paid", "subscription_charge.refused",
   "transaction.completed", "transaction.created", "transaction.failed", "transaction.reversed", "transfer.rerouted.internal",
   "usage.adjusted", "user.block_changed", "user.closed", "user.created", "user.details_provided", "user.erased",
-  "user.erasure_cleared", "user.erasure_due", "user.restricted", "user.settings_changed", "user.tier_changed",
-  "wallet.credited",
+  "user.erasure_cleared", "user.erasure_due", "user.export_ready", "user.restricted", "user.settings_changed",
+  "user.tier_changed", "wallet.credited",
 ];
 
 const columns = [

@@ -12,6 +12,7 @@ enum CustomerJob {
     static let discardImage: JobKind = "discard_image"
     static let listDocuments: JobKind = "list_documents"
     static let deliverDocument: JobKind = "deliver_document"
+    static let collectExport: JobKind = "collect_export"
 }
 
 /// Keeps the calls of jobs to the provider.

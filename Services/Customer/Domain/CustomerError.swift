@@ -40,6 +40,14 @@ enum CustomerError: Error, Hashable, Sendable {
     case blockSelf
     /// The user has blocked as many as are allowed.
     case tooManyBlocks
+    /// The user has asked for nothing that is held about them, or too long ago.
+    case exportNotFound
+    /// What was asked for is not collected yet, or could not be.
+    case exportNotReady
+    /// What was collected is deleted.
+    case exportExpired
+    /// The user has asked within a day, and may again after so many seconds.
+    case exportedToday(wait: Int)
     /// Only merchants may choose to receive only.
     case merchantsOnly
 }

@@ -9,7 +9,13 @@ extension CustomerError: APIErrorConvertible {
         case .notOnboarded: .notOnboarded
         case .erased: APIError(.gone, code: "erased", detail: "This user was erased.")
         case .profileClosed: .conflict("profile_closed", detail: "A closed profile is not opened again.")
-        case .userNotFound, .beneficiaryNotFound, .enquiryNotFound, .documentNotFound: .notFound
+        case .userNotFound, .beneficiaryNotFound, .enquiryNotFound, .documentNotFound, .exportNotFound: .notFound
+        case .exportNotReady:
+            .conflict("export_not_ready", detail: "There is no file yet. GET /users/me/export says how it stands.")
+        case .exportExpired:
+            APIError(.gone, code: "export_expired", detail: "The file is deleted after a day. Ask for another.")
+        case .exportedToday(let wait):
+            .tooManyRequests(detail: "One's own data can be asked for once a day.", retryAfter: wait)
         case .documentsNotWanted:
             .conflict("documents_not_wanted", detail: "No documents are wanted at the moment.")
         case .documentHandedIn: .conflict("document_handed_in", detail: "This document was handed in before.")

@@ -24,8 +24,8 @@ struct QRController: Sendable {
         else { throw CustomerError.notOnboarded }
         let code = try QRSymbol("\(self.linkBase)/u/\(name)")
         switch form {
-        case .png: return .picture(try code.png(), form)
-        case .svg: return .picture(Array(code.svg().utf8), form)
+        case .png: return .picture(try code.png(), form, for: request)
+        case .svg: return .picture(Array(code.svg().utf8), form, for: request)
         }
     }
 }

@@ -7,6 +7,7 @@ extension RouteQueries {
             "GET /users": ["query"],
             "GET /users/{username}": Paging.parameters,
             "GET /users/me/qr": PictureForm.parameters,
+            "GET /users/me/export/file": ["format"],
             "GET /internal/users": ["username"],
             "GET /internal/beneficiaries/default": ["user_id"],
             "GET /internal/beneficiaries/reviews": Paging.parameters,

@@ -13,11 +13,12 @@ enum CustomerHandlers {
         images: ImageStore,
         transfers: TransferStore,
         documents: DocumentStore,
+        exports: ExportStore,
         forget: @escaping @Sendable (UserID) -> Void = { _ in }
     ) -> EventHandlers {
         var handlers = EventHandlers()
         Self.addPeople(to: &handlers, users)
-        Self.addEnds(to: &handlers, users, images, documents, forget)
+        Self.addEnds(to: &handlers, users, images, documents, exports, forget)
         Self.addVerdicts(to: &handlers, users)
         Self.addPlans(to: &handlers, users)
         Self.addTransfers(to: &handlers, transfers)
@@ -51,12 +52,14 @@ enum CustomerHandlers {
         _ users: CustomerUserStore,
         _ images: ImageStore,
         _ documents: DocumentStore,
+        _ exports: ExportStore,
         _ forget: @escaping @Sendable (UserID) -> Void
     ) {
         handlers.on(UserErased.self) { event, transaction in
             let user = UserID(event.data.userID)
             try await users.record(event, in: transaction)
             try await documents.delete(of: user, in: transaction)
+            try await exports.delete(of: user, in: transaction)
             forget(user)
             for image in try await images.all(of: user, in: transaction) {
                 try await transaction.requeue(

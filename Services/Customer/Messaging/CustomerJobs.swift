@@ -14,7 +14,8 @@ enum CustomerJobs {
         refreshBanks: RefreshBanks,
         discardImage: DiscardImage,
         listDocuments: ListDocuments,
-        deliverDocument: DeliverDocument
+        deliverDocument: DeliverDocument,
+        collectExport: CollectExport
     ) -> [JobDefinition] {
         [
             JobDefinition(CustomerJob.createCustomer, lease: .seconds(90)) { try await createCustomer($0) },
@@ -27,6 +28,9 @@ enum CustomerJobs {
             JobDefinition(CustomerJob.listDocuments) { try await listDocuments($0) },
             // Few at a time: each has a whole file in memory.
             JobDefinition(CustomerJob.deliverDocument, concurrency: 2) { try await deliverDocument($0) },
+            JobDefinition(CustomerJob.collectExport, concurrency: 2, lease: CollectExport.lease) {
+                try await collectExport($0)
+            },
         ]
     }
 }

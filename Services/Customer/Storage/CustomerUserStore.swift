@@ -4,6 +4,7 @@ import Messaging
 import ObjectStorage
 import Postgres
 import Primitives
+import ServiceKit
 
 /// The table `users`.
 struct CustomerUserStore: Sendable {
@@ -15,6 +16,17 @@ struct CustomerUserStore: Sendable {
     func find(_ id: UserID, as reader: UserID?, on database: EventDatabase) async throws -> CustomerUser? {
         let sql: SQL = "\(Self.columns) WHERE id = \(id.uuid)"
         return try await database.client.query(sql, as: reader?.uuid).first.map(Self.user)
+    }
+
+    /// How the profile of whoever asks stands; without a name nobody has signed up yet.
+    func state(of id: UserID, on database: EventDatabase) async throws -> ProfileState {
+        let sql: SQL = """
+            SELECT erased_at IS NOT NULL OR restriction = \(Restriction.closed.rawValue), username IS NOT NULL
+            FROM users WHERE id = \(id.uuid)
+            """
+        guard let row = try await database.client.query(sql, as: id.uuid).first else { return .missing }
+        let (isClosed, isNamed) = try row.decode(Bool.self, Bool.self)
+        return isClosed ? .closed : isNamed ? .open : .missing
     }
 
     /// The user with a name, unless erased.

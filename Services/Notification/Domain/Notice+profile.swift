@@ -29,6 +29,16 @@ extension Notice {
         )
     }
 
+    /// Somebody, hopefully the user, chose the first PIN.
+    static func pinSet(_ data: PINSet) -> Notice {
+        Notice(data.userID, .pinSet, NoticeText.pinSet, about: data.setID)
+    }
+
+    /// Somebody sent too many wrong PINs.
+    static func pinLocked(_ data: PINLocked) -> Notice {
+        Notice(data.userID, .pinLocked, NoticeText.pinLocked, about: data.lockID)
+    }
+
     /// Somebody, hopefully the user, replaced the PIN.
     static func pinReset(_ data: PINReset) -> Notice {
         Notice(data.userID, .pinReset, NoticeText.pinReset, about: data.resetID)
@@ -52,6 +62,11 @@ extension Notice {
     /// What the user may send and hold changed.
     static func tierChanged(_ data: UserTierChanged) -> Notice {
         Notice(data.userID, .tierChanged, NoticeText.tierChanged(isHigher: data.tier > data.before))
+    }
+
+    /// Somebody, hopefully the user, asked for all that is held about the user.
+    static func exportReady(_ data: UserExportReady) -> Notice {
+        Notice(data.userID, .exportReady, NoticeText.exportReady, about: data.exportID)
     }
 
     /// The provider did not take the details, so there is no identity check before others come.

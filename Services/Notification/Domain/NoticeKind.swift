@@ -39,12 +39,15 @@ enum NoticeKind: String, CaseIterable, Sendable {
     case notVerified = "customer.rejected"
     case deviceAdded = "device.registered"
     case deviceRemoved = "device.revoked"
+    case pinSet = "pin.set"
+    case pinLocked = "pin.locked"
     case pinReset = "pin.reset"
     case pinChanged = "pin.changed"
     case beneficiaryAdded = "beneficiary.added"
     case beneficiaryRemoved = "beneficiary.removed"
     case restricted = "user.restricted"
     case tierChanged = "user.tier_changed"
+    case exportReady = "user.export_ready"
 
     /// What it is about.
     var category: NoticeCategory {
@@ -57,8 +60,8 @@ enum NoticeKind: String, CaseIterable, Sendable {
         case .asked, .requestPaid, .requestReopened, .requestDeclined, .requestCancelled, .requestExpired: .requests
         case .planCancelled, .planLapsed: .subscription
         case .walletReady, .verified, .notVerified, .tierChanged: .account
-        case .deviceAdded, .deviceRemoved, .pinReset, .pinChanged: .security
-        case .beneficiaryAdded, .beneficiaryRemoved, .restricted: .security
+        case .deviceAdded, .deviceRemoved, .pinSet, .pinLocked, .pinReset, .pinChanged: .security
+        case .beneficiaryAdded, .beneficiaryRemoved, .restricted, .exportReady: .security
         }
     }
 
@@ -100,12 +103,15 @@ enum NoticeKind: String, CaseIterable, Sendable {
         case .notVerified: ("Identity Check", "There is news about your identity check.")
         case .deviceAdded: ("New Device", "A new device can approve payments.")
         case .deviceRemoved: ("Device Removed", "A device can no longer approve payments.")
+        case .pinSet: ("PIN Set", "A PIN was set that can approve payments.")
+        case .pinLocked: ("PIN Locked", "Your PIN is locked after too many wrong attempts.")
         case .pinReset: ("PIN Reset", "Your PIN was reset.")
         case .pinChanged: ("PIN Changed", "Your PIN was changed.")
         case .beneficiaryAdded: ("Bank Account Added", "A bank account was added to your profile.")
         case .beneficiaryRemoved: ("Bank Account Removed", "A bank account was removed from your profile.")
         case .restricted: ("Account Notice", "What you can do with your account has changed.")
         case .tierChanged: ("Your Limits", "Your limits have changed.")
+        case .exportReady: ("Your Data", "A copy of your data is ready.")
         }
     }
 }

@@ -156,7 +156,16 @@ enum NoticeText {
     static let deviceRemoved =
         "A device can no longer approve payments. If this was not you, change your PIN and contact support."
 
+    static let pinSet =
+        "A PIN was set that can approve payments. If this was not you, sign out everywhere and contact support now."
+
+    static let pinLocked =
+        "Your PIN is locked for a while after too many wrong attempts. If these were not yours, sign out everywhere."
+
     static let pinReset = "Your PIN was reset. If this was not you, sign out everywhere and contact support now."
+
+    static let exportReady =
+        "A copy of your data is ready, for a day. If you did not ask for it, sign out everywhere and contact support now."
 
     static let pinChanged =
         "Your PIN was changed. If this was not you, reset it now and remove devices of others."

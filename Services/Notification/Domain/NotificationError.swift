@@ -16,6 +16,14 @@ enum NotificationError: Error, Hashable, Sendable {
     case malformedPushToken
     /// The user has no such token.
     case pushTokenNotFound
+    /// A device that is not an active one of the user's own.
+    case deviceUnknown
+    /// A device that was registered a moment ago and has not been heard of yet.
+    case deviceNotReady
+    /// The session is over, though its token is good for another moment.
+    case sessionEnded
+    /// The user's profile is closed.
+    case profileClosed
     /// The user has not signed up yet.
     case notOnboarded
     /// The user's data key was destroyed.

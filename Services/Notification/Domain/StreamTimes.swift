@@ -5,7 +5,7 @@ struct StreamTimes: Sendable {
     struct Limits: Sendable {
         /// The longest silence.
         var heartbeat = Duration.seconds(15)
-        /// The session was checked when the stream began: it must be checked again.
+        /// The session was checked when the stream began: it must be checked again. Shorter for a token that ends before.
         var lifetime = Duration.seconds(600)
         /// A reader that takes nothing for so long is gone or too slow.
         var patience = Duration.seconds(10)

@@ -1,4 +1,4 @@
 -- Who may call what is not for everybody.
 
-REVOKE ALL ON FUNCTION register_push_token(uuid, uuid, text, text, uuid, integer, timestamptz) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION register_push_token(uuid, uuid, text, text, uuid, integer, timestamptz) TO ${handler};
+REVOKE ALL ON FUNCTION register_push_token(uuid, uuid, text, text, uuid, integer, timestamptz, text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION register_push_token(uuid, uuid, text, text, uuid, integer, timestamptz, text) TO ${handler};

@@ -29,7 +29,7 @@ struct InboxController: Sendable {
         let before = try paging.position()
         // Before the page: what changes between the two is sent now and once more next time, and never missed.
         let state = try await self.inbox.state(user, on: self.database)
-        let tag = EntityTag(revision: state.revision)
+        let tag = EntityTag(revision: state.revision, of: user)
         if tag.isKnown(to: request.headers) { return tag.notModified }
         // Positions are given in the order of commits: a page that ends at the inbox's last one has all up to it, and
         // what comes meanwhile is the stream's.
@@ -51,7 +51,7 @@ struct InboxController: Sendable {
     private func unread(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let user = try context.requireIdentity().userID
         let state = try await self.inbox.state(user, on: self.database)
-        let tag = EntityTag(revision: state.revision)
+        let tag = EntityTag(revision: state.revision, of: user)
         if tag.isKnown(to: request.headers) { return tag.notModified }
         return try APIResponse(json: UnreadCount(unread: Int(state.unread)), headers: tag.privateHeaders)
     }

@@ -25,6 +25,23 @@ extension NotificationError: APIErrorConvertible {
                     A token has \(PushToken.lengths.lowerBound) to \(PushToken.lengths.upperBound) hexadecimal digits.
                     """
             )
+        case .deviceUnknown:
+            APIError(
+                .notFound,
+                code: "device_unknown",
+                detail: "None of your devices has this id. Register the phone, or leave the id out.",
+                source: .pointer("/device_id")
+            )
+        case .deviceNotReady:
+            APIError(
+                .conflict,
+                code: "device_not_ready",
+                detail: "The device was registered a moment ago. Try again in a moment.",
+                source: .pointer("/device_id"),
+                headers: [.retryAfter: "2"]
+            )
+        case .sessionEnded: .unauthenticated
+        case .profileClosed: .forbidden("profile_closed", detail: "This profile is closed.")
         case .notOnboarded: .notOnboarded
         case .erased: APIError(.gone, code: "erased", detail: "This user was erased.")
         case .notSuppressible(let choice):

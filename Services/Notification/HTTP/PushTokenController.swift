@@ -9,6 +9,7 @@ import ServiceKit
 struct PushTokenController: Sendable {
     let database: EventDatabase
     let pushes: PushStore
+    let access: AccessStore
     let sealToken: SealPushToken
     let once: ChangeOnce
 
@@ -20,16 +21,20 @@ struct PushTokenController: Sendable {
     }
 
     private func post(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
-        let user = try context.requireIdentity().userID
+        let identity = try context.requireIdentity()
+        let user = identity.userID
         let body = try await request.decodeBody(as: PushTokenRequest.self, context: context)
         let token = try PushToken(checking: body.token)
         let change = Change(
             preparing: { _ in try await self.sealToken(token, of: user) },
             then: { transaction, sealed in
+                try await self.access.check(session: identity.sessionID, of: user, in: transaction)
+                if let device = body.deviceID { try await self.access.check(device, of: user, in: transaction) }
                 let registered = try await self.pushes.register(
                     token,
                     sealed: sealed,
                     device: body.deviceID,
+                    session: identity.sessionID,
                     of: user,
                     in: transaction
                 )

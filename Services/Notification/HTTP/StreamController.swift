@@ -1,4 +1,5 @@
 import Contracts
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Messaging
@@ -11,14 +12,18 @@ import ServiceLifecycle
 struct StreamController: Sendable {
     let database: EventDatabase
     let inbox: InboxStore
+    let access: AccessStore
     let hub: StreamHub
+    let clock: any TimeSource
 
     /// Adds the routes.
     func add(to group: RouterGroup<AppRequestContext>) {
         group.get("/stream") { try await self.get($0, $1) }
         // Opens none: whoever asks so reads no body.
-        group.head("/stream") { request, _ in
+        group.head("/stream") { request, context in
+            let identity = try context.requireIdentity()
             _ = try Self.lastEventID(request)
+            try await self.access.checkListener(identity.userID, session: identity.sessionID, on: self.database)
             return Response(status: .ok, headers: Self.headers)
         }
     }
@@ -26,10 +31,14 @@ struct StreamController: Sendable {
     private static let headers: HTTPFields = [.contentType: "text/event-stream", .xAccelBuffering: "no"]
 
     private func get(_ request: Request, _ context: AppRequestContext) async throws -> Response {
-        let user = try context.requireIdentity().userID
+        let identity = try context.requireIdentity()
         let from = try Self.lastEventID(request)
+        try await self.access.checkListener(identity.userID, session: identity.sessionID, on: self.database)
         let channel = context.channel
-        let connection = try self.hub.open(user) { channel.close(promise: nil) }
+        let lifetime = identity.expiresAt.map { Duration.seconds(max(0, $0.timeIntervalSince(self.clock.now))) }
+        let connection = try self.hub.open(identity.userID, session: identity.sessionID, for: lifetime) {
+            channel.close(promise: nil)
+        }
         let body = StreamBody(database: self.database, inbox: self.inbox, connection: connection, from: from)
         let hub = self.hub
         return Response(

@@ -17,7 +17,7 @@ struct WebhookController: Sendable {
 
     /// Adds the routes.
     func add(to router: Router<AppRequestContext>) {
-        router.post("/webhooks/anchor") { try await self.post($0, $1) }
+        router.webhooks().post("/webhooks/anchor") { try await self.post($0, $1) }
     }
 
     private func post(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
@@ -26,6 +26,7 @@ struct WebhookController: Sendable {
             self.metrics.badSignature.increment(by: 1)
             throw NotificationError.badSignature
         }
+        context.senderIsKnown()
         guard StrictJSONText.isOne(body), let event = try? WebhookEvent(parsing: body) else {
             self.metrics.malformed.increment(by: 1)
             throw NotificationError.malformedEvent

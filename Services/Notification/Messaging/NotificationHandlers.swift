@@ -9,6 +9,7 @@ enum NotificationHandlers {
         let learnCustomer = LearnCustomer(customers: CustomerStore(), webhooks: WebhookStore())
         let inbox = notices.inbox
         let pushes = PushStore()
+        let profiles = ProfileStore()
         var handlers = EventHandlers()
         handlers.on(CustomerCreated.self) { event, transaction in
             try await learnCustomer(event.data, in: transaction)
@@ -20,22 +21,26 @@ enum NotificationHandlers {
         handlers.on(UserErased.self) { event, transaction in
             try await inbox.record(event, in: transaction)
             try await pushes.removeAll(of: event.data.userID, in: transaction)
+            try await profiles.close(UserID(event.data.userID), in: transaction)
         }
-        handlers.on(DeviceRevoked.self) { event, transaction in
-            // First: a phone that was taken away is not told of it.
-            try await pushes.remove(device: event.data.deviceID, of: event.data.userID, in: transaction)
-            try await notices([.deviceRevoked(event.data)], about: event.attributes.id, in: transaction)
+        handlers.on(UserRestricted.self) { event, transaction in
+            if event.data.restriction == .known(.closed) {
+                try await profiles.close(UserID(event.data.userID), in: transaction)
+            }
+            try await notices([.restricted(event.data)], about: event.attributes.id, in: transaction)
         }
+        Self.addAccess(to: &handlers, telling: notices)
         let writer = NoticeWriter(file: notices)
         writer.on(AccountOpened.self, in: &handlers) { [.walletReady($0)] }
-        writer.on(DeviceRegistered.self, in: &handlers) { [.deviceRegistered($0)] }
+        writer.on(PINSet.self, in: &handlers) { [.pinSet($0)] }
+        writer.on(PINLocked.self, in: &handlers) { [.pinLocked($0)] }
         writer.on(PINReset.self, in: &handlers) { [.pinReset($0)] }
         writer.on(PINChanged.self, in: &handlers) { [.pinChanged($0)] }
         writer.on(CustomerDetailsRefused.self, in: &handlers) { [.detailsRefused($0)] }
         writer.on(BeneficiaryAdded.self, in: &handlers) { [.beneficiaryAdded($0)] }
         writer.on(BeneficiaryRemoved.self, in: &handlers) { [.beneficiaryRemoved($0)] }
-        writer.on(UserRestricted.self, in: &handlers) { [.restricted($0)] }
         writer.on(UserTierChanged.self, in: &handlers) { [.tierChanged($0)] }
+        writer.on(UserExportReady.self, in: &handlers) { [.exportReady($0)] }
         writer.on(TransactionCompleted.self, in: &handlers) { Notice.completed($0) }
         writer.on(TransactionFailed.self, in: &handlers) { data in Notice.failed(data).map { [$0] } ?? [] }
         writer.on(TransactionReversed.self, in: &handlers) { Notice.reversed($0) }
@@ -47,6 +52,32 @@ enum NotificationHandlers {
         writer.on(SubscriptionPaymentFailed.self, in: &handlers) { [.notPaid($0)] }
         writer.on(SubscriptionLapsed.self, in: &handlers) { [.lapsed($0)] }
         return handlers
+    }
+
+    /// Devices, sessions and closings: they decide about pushes and streams, too.
+    private static func addAccess(to handlers: inout EventHandlers, telling notices: FileNotices) {
+        let access = AccessStore()
+        let pushes = PushStore()
+        handlers.on(DeviceRegistered.self) { event, transaction in
+            try await access.registered(event.data.deviceID, of: event.data.userID, in: transaction)
+            try await notices([.deviceRegistered(event.data)], about: event.attributes.id, in: transaction)
+        }
+        handlers.on(DeviceRevoked.self) { event, transaction in
+            // First: a phone that was taken away is not told of it.
+            try await access.revoked(event.data.deviceID, of: event.data.userID, in: transaction)
+            try await pushes.remove(device: event.data.deviceID, of: event.data.userID, in: transaction)
+            try await notices([.deviceRevoked(event.data)], about: event.attributes.id, in: transaction)
+        }
+        handlers.on(SessionEnded.self) { event, transaction in
+            try await access.ended(event.data.sessionID, of: event.data.userID, in: transaction)
+            try await pushes.remove(session: event.data.sessionID, of: event.data.userID, in: transaction)
+        }
+        handlers.on(UserRestricted.self) { event, transaction in
+            if event.data.restriction == .known(.closed) {
+                try await access.closed(event.data.userID, in: transaction)
+            }
+            try await notices([.restricted(event.data)], about: event.attributes.id, in: transaction)
+        }
     }
 
     private static func addProducts(to handlers: inout EventHandlers, _ writer: NoticeWriter) {

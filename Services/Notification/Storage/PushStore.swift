@@ -12,13 +12,14 @@ struct PushStore: Sendable {
         _ token: PushToken,
         sealed: String,
         device: UUID?,
+        session: String? = nil,
         of user: UserID,
         in transaction: EventTransaction
     ) async throws -> RegisteredToken {
         let id = try await transaction.query(
             """
             SELECT register_push_token(\(transaction.makeID()), \(user.uuid), \(sealed), \(token.hash), \(device),
-                \(Int32(PushToken.perPerson)), \(transaction.now))
+                \(Int32(PushToken.perPerson)), \(transaction.now), \(session))
             """
         ).first?.decode(UUID.self)
         let sql: SQL = "\(Self.columns) WHERE user_id = \(user.uuid) AND id = \(id)"
@@ -48,6 +49,11 @@ struct PushStore: Sendable {
     /// Removes the token of a device that was revoked.
     func remove(device: UUID, of user: UUID, in transaction: EventTransaction) async throws {
         try await transaction.stage("DELETE FROM push_tokens WHERE user_id = \(user) AND device_id = \(device)")
+    }
+
+    /// Removes the tokens that came with a session that is over.
+    func remove(session: String, of user: UUID, in transaction: EventTransaction) async throws {
+        try await transaction.stage("DELETE FROM push_tokens WHERE user_id = \(user) AND session_id = \(session)")
     }
 
     /// Removes all of a person's tokens.

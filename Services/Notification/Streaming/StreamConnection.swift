@@ -25,16 +25,24 @@ final class StreamConnection: Sendable {
     }
 
     let id: UInt64
-    let user: UserID
+    let listener: StreamListener
     private let state: Locked<State>
     private let disconnect: @Sendable () -> Void
 
-    init(_ id: UInt64, _ user: UserID, _ limits: StreamTimes.Limits, disconnect: @escaping @Sendable () -> Void) {
+    init(
+        _ id: UInt64,
+        _ listener: StreamListener,
+        _ limits: StreamTimes.Limits,
+        disconnect: @escaping @Sendable () -> Void
+    ) {
         self.id = id
-        self.user = user
+        self.listener = listener
         self.disconnect = disconnect
         self.state = Locked(State(times: StreamTimes(limits, now: .now)))
     }
+
+    /// Whose inbox it tells of.
+    var user: UserID { self.listener.user }
 
     // MARK: For the stream
 

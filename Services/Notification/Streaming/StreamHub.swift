@@ -9,6 +9,9 @@ import ServiceLifecycle
 /// One loop looks after all of them: soon after something was committed here, and once a second for what other replicas
 /// commit, it asks one question about the inboxes of all who listen, and wakes those whose inbox has changed. A stream
 /// that is idle asks nothing.
+///
+/// A stream ends with the token that opened it, and within two looks of the end of its session or the closing of its
+/// person's profile. The client comes back where it stopped, with what token it has.
 final class StreamHub: Service {
     /// How many streams there may be, and how they keep time.
     struct Limits: Sendable {
@@ -47,18 +50,36 @@ final class StreamHub: Service {
     /// How many streams are open.
     var count: Int { self.state.withLock { $0.streams.count } }
 
+    /// Whether a stream is still open.
+    func listens(_ stream: StreamConnection) -> Bool { self.state.withLock { $0.streams[stream.id] != nil } }
+
     // MARK: Streams
 
-    /// Makes room for a stream; give it back with `close`.
+    /// Makes room for a stream of at most `lifetime`; give it back with `close`.
     ///
     /// - Throws: `NotificationError.tooManyStreams`.
-    func open(_ user: UserID, disconnect: @escaping @Sendable () -> Void) throws(NotificationError) -> StreamConnection
-    {
-        let limits = self.limits
+    func open(
+        _ user: UserID,
+        session: String = "",
+        for lifetime: Duration? = nil,
+        disconnect: @escaping @Sendable () -> Void
+    ) throws(NotificationError) -> StreamConnection {
+        var limits = self.limits
+        if let lifetime { limits.times.lifetime = min(lifetime, limits.times.lifetime) }
+        let listener = StreamListener(user: user, session: session)
+        return try self.open(listener, limits, disconnect)
+    }
+
+    private func open(
+        _ listener: StreamListener,
+        _ limits: Limits,
+        _ disconnect: @escaping @Sendable () -> Void
+    ) throws(NotificationError) -> StreamConnection {
+        let user = listener.user
         let (stream, oldest) = self.state.withLock { state -> (StreamConnection?, StreamConnection?) in
             guard state.streams.count < limits.perProcess else { return (nil, nil) }
             state.nextID += 1
-            let stream = StreamConnection(state.nextID, user, limits.times, disconnect: disconnect)
+            let stream = StreamConnection(state.nextID, listener, limits.times, disconnect: disconnect)
             state.streams[stream.id] = stream
             state.byPerson[user, default: []].append(stream.id)
             let own = state.byPerson[user] ?? []
@@ -104,8 +125,14 @@ final class StreamHub: Service {
         for stream in streams where !stream.tick(at: now) { self.close(stream) }
         guard !streams.isEmpty else { return }
         do {
-            let inboxes = try await self.store.states(of: Set(streams.map(\.user)), on: self.database)
-            for stream in streams { stream.learn(inboxes[stream.user] ?? InboxState()) }
+            let inboxes = try await self.store.states(of: Set(streams.map(\.listener)), on: self.database)
+            for stream in streams {
+                guard let inbox = inboxes[stream.listener] else {
+                    stream.end()
+                    continue
+                }
+                stream.learn(inbox)
+            }
         } catch {
             // The streams wait, and learn it at the next look.
             self.logger.warning("inboxes not read", metadata: ["streams": "\(streams.count)"])

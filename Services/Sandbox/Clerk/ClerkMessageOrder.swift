@@ -17,9 +17,17 @@ struct ClerkMessageOrder: Sendable {
         self.age = json["age_seconds"]?.number ?? 0
         self.secret = json["secret"]?.text ?? secret
         self.isAltered = json["altered"]?.flag ?? false
+        let data: JSON =
+            if type.hasPrefix("session.") {
+                [
+                    "id": .string(json["session"]?.text ?? "sess_sandbox"), "object": "session",
+                    "user_id": .string(subject), "status": .string(String(type.dropFirst("session.".count))),
+                ]
+            } else {
+                ["id": .string(subject), "object": "user", "deleted": .bool(type == "user.deleted")]
+            }
         let message: JSON = [
-            "type": .string(type), "object": "event", "instance_id": "ins_sandbox",
-            "data": ["id": .string(subject), "object": "user", "deleted": .bool(type == "user.deleted")],
+            "type": .string(type), "object": "event", "instance_id": "ins_sandbox", "data": data,
         ]
         self.body = message.bytes
     }

@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Messaging
 import Primitives
+import ServiceKit
 
 /// Event -> what subscription does.
 enum SubscriptionHandlers {
@@ -10,6 +11,7 @@ enum SubscriptionHandlers {
         subscriptions: SubscriptionStore,
         usage: UsageStore,
         approvals: ApprovalStore,
+        profiles: ProfileStore,
         unsubscribe: Unsubscribe,
         settle: SettleCharge
     ) -> EventHandlers {
@@ -19,6 +21,11 @@ enum SubscriptionHandlers {
         }
         handlers.on(UserErased.self) { event, transaction in
             try await unsubscribe.erased(UserID(event.data.userID), in: transaction)
+            try await profiles.close(UserID(event.data.userID), in: transaction)
+        }
+        handlers.on(UserRestricted.self) { event, transaction in
+            guard event.data.restriction == .known(.closed) else { return }
+            try await profiles.close(UserID(event.data.userID), in: transaction)
         }
         Self.addDevices(to: &handlers, approvals)
         Self.addUsage(to: &handlers, usage)
@@ -40,6 +47,10 @@ enum SubscriptionHandlers {
         handlers.on(DeviceRevoked.self) { event, transaction in
             try await approvals.revoke(event.data.deviceID, of: UserID(event.data.userID), in: transaction)
         }
+        let facts = ApprovalFactStore()
+        facts.hear(in: &handlers)
+        handlers.on(PINSet.self) { try await facts.endPINs($0.data.userID, $0.attributes.sequence, $1) }
+        handlers.on(PINReset.self) { try await facts.endPINs($0.data.userID, $0.attributes.sequence, $1) }
     }
 
     private static func addUsage(to handlers: inout EventHandlers, _ usage: UsageStore) {

@@ -2,20 +2,9 @@ import Foundation
 import Messaging
 import Postgres
 import Primitives
-import Sealing
 
 /// The tables `devices`, known from auth, and `approval_nonces`.
 struct ApprovalStore: Sendable {
-    /// The key of a user's device that is registered and not revoked.
-    func deviceKey(_ device: UUID, of user: UserID, on client: PostgresClient) async throws -> DevicePublicKey? {
-        let rows = try await client.query(
-            "SELECT public_key FROM devices WHERE id = \(device) AND revoked_at IS NULL AND public_key IS NOT NULL",
-            as: user.uuid
-        )
-        guard let row = rows.first else { return nil }
-        return try? DevicePublicKey(x963: try row.decode([UInt8].self))
-    }
-
     /// A device can approve; one that was revoked before stays so.
     func register(_ device: UUID, of user: UserID, key: [UInt8], in transaction: EventTransaction) async throws {
         try await transaction.stage(

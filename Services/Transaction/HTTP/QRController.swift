@@ -17,7 +17,7 @@ struct QRController: Sendable {
         let user = try context.requireIdentity().userID
         let form = try request.pictureForm()
         guard let drop = try await self.drops.find(try context.uuid("id"), for: user) else { throw APIError.notFound }
-        return try Self.code(of: drop.link, form)
+        return try Self.code(of: drop.link, form, for: request)
     }
 
     private func request(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
@@ -26,14 +26,14 @@ struct QRController: Sendable {
         guard let found = try await self.requests.find(try context.uuid("id")), found.isVisible(to: user) else {
             throw APIError.notFound
         }
-        return try Self.code(of: found.link, form)
+        return try Self.code(of: found.link, form, for: request)
     }
 
-    private static func code(of link: String, _ form: PictureForm) throws -> APIResponse {
+    private static func code(of link: String, _ form: PictureForm, for request: Request) throws -> APIResponse {
         let code = try QRSymbol(link)
         switch form {
-        case .png: return .picture(try code.png(), form)
-        case .svg: return .picture(Array(code.svg().utf8), form)
+        case .png: return .picture(try code.png(), form, for: request)
+        case .svg: return .picture(Array(code.svg().utf8), form, for: request)
         }
     }
 }

@@ -1,6 +1,7 @@
 import Contracts
 import Messaging
 import Primitives
+import ServiceKit
 
 /// Event -> what transaction does: keep the read model, or ask for work.
 enum TransactionHandlers {
@@ -58,6 +59,8 @@ enum TransactionHandlers {
         handlers.on(BeneficiaryDefaulted.self) { try await model.defaulted($0, $1) }
         handlers.on(DeviceRegistered.self) { try await model.registered($0, $1) }
         handlers.on(DeviceRevoked.self) { try await model.revoked($0, $1) }
+        ApprovalFactStore().hear(in: &handlers)
+        handlers.on(PINSet.self) { try await model.pinSet($0, $1) }
         handlers.on(PINReset.self) { try await model.pinReset($0, $1) }
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import Primitives
 import Sealing
+import ServiceKit
 
 /// A transfer as it stands in the database, read by one of its parties.
 struct TransferRow: Sendable {
@@ -59,7 +60,7 @@ struct WalletBalance: Sendable {
 /// Reads of wallets and transfers; row level security shows a user only their own.
 struct HistoryStore: Sendable {
     let client: PostgresClient
-    /// For the names of counterparties, which are public, and for device keys.
+    /// For the names of counterparties, which are public.
     let workers: PostgresClient
     /// How many transfers of each side a page with a filter looks through.
     var reach = 1000
@@ -85,6 +86,14 @@ struct HistoryStore: Sendable {
         payment_request_id, created_at, CASE WHEN route_reason = 'suspense' AND state = 'completed'
             AND sender_id IS DISTINCT FROM current_user_id() THEN NULL ELSE ended_at END
         """
+
+    /// How the profile of whoever asks stands.
+    func state(of user: UserID) async throws -> ProfileState {
+        let sql: SQL = "SELECT status = 'closed', username IS NOT NULL FROM users WHERE id = \(user.uuid)"
+        guard let row = try await self.client.query(sql, as: user.uuid).first else { return .missing }
+        let (isClosed, isNamed) = try row.decode(Bool.self, Bool.self)
+        return isClosed ? .closed : isNamed ? .open : .missing
+    }
 
     func wallet(of user: UserID) async throws -> WalletBalance? {
         try await self.client.query(
@@ -174,17 +183,6 @@ struct HistoryStore: Sendable {
             """
         )
         return Dictionary(uniqueKeysWithValues: try rows.map { try $0.decode(UUID.self, String.self) })
-    }
-
-    func deviceKey(_ device: UUID, of user: UserID) async throws -> DevicePublicKey? {
-        let rows = try await self.workers.query(
-            """
-            SELECT public_key FROM devices
-            WHERE id = \(device) AND user_id = \(user.uuid) AND revoked_at IS NULL
-            """
-        )
-        guard let row = rows.first else { return nil }
-        return try? DevicePublicKey(x963: try row.decode([UInt8].self))
     }
 
     private static func decode(_ row: PostgresRow) throws -> TransferRow {

@@ -5,6 +5,7 @@ import ObjectStorage
 import Postgres
 import Primitives
 import Sealing
+import ServiceKit
 
 /// What transaction knows about people, written from events.
 ///
@@ -200,17 +201,29 @@ struct ReadModelStore: Sendable {
         )
     }
 
-    /// A reset PIN counts as a new device without a key: it approves nothing by itself, and what PINs approve is capped
-    /// by the newest device, since the reset and not since its event came.
+    func pinSet(_ event: Event<PINSet>, _ transaction: EventTransaction) async throws {
+        try await self.newPIN(event.data.setID, event.data.setAt, of: event.data.userID, event, transaction)
+    }
+
     func pinReset(_ event: Event<PINReset>, _ transaction: EventTransaction) async throws {
-        guard let moment = Timestamp.parse(event.data.resetAt) else { throw EventProblem.undecodableData }
-        try await self.ensure(event.data.userID, transaction)
+        try await self.newPIN(event.data.resetID, event.data.resetAt, of: event.data.userID, event, transaction)
+    }
+
+    /// A PIN that nobody had to know another for counts as a new device without a key: it approves nothing by itself, and
+    /// what PINs approve is capped by the newest device, since that moment and not since its event came.
+    private func newPIN<Data: EventData>(
+        _ id: UUID,
+        _ text: String,
+        of user: UUID,
+        _ event: Event<Data>,
+        _ transaction: EventTransaction
+    ) async throws {
+        guard let moment = Timestamp.parse(text) else { throw EventProblem.undecodableData }
+        try await self.ensure(user, transaction)
+        try await ApprovalFactStore().endPINs(user, event.attributes.sequence, transaction)
         let noKey: [UInt8] = []
         try await transaction.stage(
-            """
-            SELECT note_device(\(event.data.resetID), \(event.data.userID), \(noKey), \(moment),
-                \(event.attributes.sequence))
-            """
+            "SELECT note_device(\(id), \(user), \(noKey), \(moment), \(event.attributes.sequence))"
         )
     }
 
@@ -240,7 +253,8 @@ struct ReadModelStore: Sendable {
     func lock(_ batch: EventBatch, _ transaction: EventTransaction) async throws {
         let registered = batch.all(DeviceRegistered.self).map { ($0.data.userID, $0.data.activatedAt) }
         let reset = batch.all(PINReset.self).map { ($0.data.userID, $0.data.resetAt) }
-        let devices = (registered + reset).compactMap { user, text in Timestamp.parse(text).map { (user, $0) } }
+        let set = batch.all(PINSet.self).map { ($0.data.userID, $0.data.setAt) }
+        let devices = (registered + set + reset).compactMap { user, text in Timestamp.parse(text).map { (user, $0) } }
         let corrected = batch.all(UsageAdjusted.self).map(\.data.userID)
         guard devices.count + corrected.count > 1 else { return }
         try await transaction.stage("SELECT lock_heard(\(devices.map(\.0)), \(devices.map(\.1)), \(corrected))")

@@ -55,7 +55,9 @@ extension SuiteGround {
             "CLERK_ISSUER": Self.issuer, "TRUSTED_PROXIES": "127.0.0.1/32",
         ]
         if let limit = self.choices.rateLimit {
-            for policy in ["ADDRESS", "USER", "MONEY", "SECRETS", "LOOKUPS"] { values["RATE_LIMIT_\(policy)"] = limit }
+            for policy in ["ADDRESS", "STRANGERS", "WEBHOOKS", "USER", "MONEY", "SECRETS", "LOOKUPS"] {
+                values["RATE_LIMIT_\(policy)"] = limit
+            }
         }
         return values
     }
@@ -80,6 +82,7 @@ extension SuiteGround {
             "RABBITMQ_URL": self.address(self.servers.rabbitmq, as: service.rawValue),
             "RABBITMQ_TOPOLOGY_URL": self.address(self.servers.rabbitmq, as: "topology"),
             "REDIS_URL": self.servers.redis, "METRICS_TOKEN": self.secrets[.metricsToken],
+            "EXPORTS_TOKEN": self.secrets[.exportsToken],
             "CLERK_JWKS_URL": "\(sandbox)/.well-known/jwks.json", "CLERK_AUTHORIZED_PARTIES": Self.authorizedParty,
             "ANCHOR_BASE_URL": sandbox,
         ]

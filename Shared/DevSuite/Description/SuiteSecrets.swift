@@ -12,6 +12,8 @@ public struct SuiteSecrets: Sendable {
         case metricsToken = "metrics-token"
         /// Opens people's data keys.
         case dataKeysToken = "data-keys-token"
+        /// Opens what is held about people.
+        case exportsToken = "exports-token"
         /// The passwords of the broker's users are made of it.
         case brokerSeed = "broker-seed"
         /// Wraps the users' data keys.
@@ -38,7 +40,8 @@ public struct SuiteSecrets: Sendable {
         /// Random bytes as this secret wants them: a token that needs no quoting anywhere, or a key in base64.
         public func make() -> String {
             switch self {
-            case .internalToken, .metricsToken, .dataKeysToken, .brokerSeed, .anchorAPIKey, .operatorAda, .operatorBola:
+            case .internalToken, .metricsToken, .dataKeysToken, .exportsToken, .brokerSeed, .anchorAPIKey,
+                .operatorAda, .operatorBola:
                 return Self.token()
             case .anchorWebhookToken:
                 return Self.webhookToken()

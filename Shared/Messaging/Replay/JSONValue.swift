@@ -1,16 +1,24 @@
 import Foundation
 
 /// Any JSON: a row, or the data of an event, whatever it has.
-enum JSONValue: Codable, Sendable, Hashable {
+public enum JSONValue: Codable, Sendable, Hashable {
+    /// Nothing.
     case null
+    /// True or false.
     case bool(Bool)
+    /// A whole number.
     case integer(Int64)
+    /// Another number.
     case number(Double)
+    /// A text.
     case string(String)
+    /// Values in their order.
     case array([JSONValue])
+    /// Values by their names.
     case object([String: JSONValue])
 
-    init(from decoder: any Decoder) throws {
+    /// Reads whatever stands there.
+    public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -29,7 +37,8 @@ enum JSONValue: Codable, Sendable, Hashable {
         }
     }
 
-    func encode(to encoder: any Encoder) throws {
+    /// Writes it.
+    public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()
@@ -43,7 +52,7 @@ enum JSONValue: Codable, Sendable, Hashable {
     }
 
     /// Reads a text that is an object or an array; nil when it is none.
-    init?(text: String) {
+    public init?(text: String) {
         guard text.hasPrefix("{") || text.hasPrefix("["),
             let value = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
         else { return nil }
@@ -51,13 +60,13 @@ enum JSONValue: Codable, Sendable, Hashable {
     }
 
     /// Its members, when it is an object.
-    var members: [String: JSONValue]? {
+    public var members: [String: JSONValue]? {
         guard case .object(let members) = self else { return nil }
         return members
     }
 
     /// Its text, when it is one.
-    var text: String? {
+    public var text: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }

@@ -1,17 +1,21 @@
-public import Foundation
+import Foundation
 public import Hummingbird
 public import Logging
 public import OutgoingHTTP
 public import Primitives
-public import Sealing
+import Sealing
 
 /// Checks that a request carries an approval which is bound to exactly this request.
 ///
 /// Bound are: user, method, path, SHA-256 of the raw body, nonce, time. That the nonce is unspent is decided in the
 /// acceptance commit, not here.
+///
+/// An approval ends before its time with what it was given by: a PIN that was changed, reset or locked, a device that was
+/// removed, a session that is over. A service hears of that by events; what the issuer of a token knew that has not been
+/// heard here yet speaks for the token, so that a fresh one is never refused. `approvals.md` has every case.
 public struct ApprovalVerifier: Sendable {
-    /// Finds the public key of a user's device that is registered and not revoked; nil if there is none.
-    public typealias DeviceKeys = @Sendable (_ device: UUID, _ user: UserID) async throws -> DevicePublicKey?
+    /// Finds what the service has heard about a user's device, PIN and sessions.
+    public typealias Facts = @Sendable (ApprovalFacts.Question) async throws -> ApprovalFacts
 
     /// How far a device's clock may be off, either way.
     static let tolerance: TimeInterval = 120
@@ -21,31 +25,31 @@ public struct ApprovalVerifier: Sendable {
     static let arrival: TimeInterval = 60
 
     private let pinKeys: KeySetCache<ES256Key>
-    private let deviceKeys: DeviceKeyCache
+    private let facts: ApprovalFactCache
     private let clock: any TimeSource
 
     /// Creates a verifier.
     ///
-    /// `auth` publishes the keys of its PIN tokens at `/internal/jwks`. Device keys are looked up in the service's own
-    /// read model; found ones are remembered for five seconds.
+    /// `auth` publishes the keys of its PIN tokens at `/internal/jwks`. Facts are looked up in the service's own read
+    /// model, and remembered for two seconds.
     public init(
         settings: AuthSettings,
         http: HTTPClient,
         clock: any TimeSource,
         logger: Logger,
-        deviceKeys: @escaping DeviceKeys
+        facts: @escaping Facts
     ) {
         let url = settings.url + "/internal/jwks"
         self.init(
             pinKeys: KeySetCache(url: url, bearer: settings.token, http: http, logger: logger),
             clock: clock,
-            deviceKeys: deviceKeys
+            facts: facts
         )
     }
 
-    init(pinKeys: KeySetCache<ES256Key>, clock: any TimeSource, deviceKeys: @escaping DeviceKeys) {
+    init(pinKeys: KeySetCache<ES256Key>, clock: any TimeSource, facts: @escaping Facts) {
         self.pinKeys = pinKeys
-        self.deviceKeys = DeviceKeyCache(lookup: deviceKeys)
+        self.facts = ApprovalFactCache(lookup: facts)
         self.clock = clock
     }
 
@@ -61,7 +65,8 @@ public struct ApprovalVerifier: Sendable {
             method: request.method.rawValue,
             path: request.uri.path,
             bodySHA256: body.sha256Hex,
-            user: identity.userID
+            user: identity.userID,
+            session: identity.sessionID
         )
         return try await self.verify(header: header, bound: bound)
     }
@@ -79,7 +84,11 @@ public struct ApprovalVerifier: Sendable {
     private func device(_ approval: DeviceApproval, _ bound: BoundRequest) async throws -> Approval {
         let age = self.clock.now.timeIntervalSince1970 - Double(approval.timestamp)
         guard abs(age) <= Self.tolerance else { throw APIError.approvalInvalid }
-        guard let key = try await self.deviceKeys.key(approval.device, of: bound.user) else {
+        let facts = try await self.facts.facts(
+            ApprovalFacts.Question(user: bound.user, device: approval.device, sessions: [bound.session])
+        )
+        guard !facts.hasEndedSession else { throw APIError.approvalInvalid }
+        guard let key = facts.deviceKey else {
             throw self.isNew(approval.device) ? APIError.approvingDeviceNotReady : APIError.approvingDeviceUnknown
         }
         let text = ApprovalText(
@@ -104,8 +113,14 @@ public struct ApprovalVerifier: Sendable {
     private func pin(_ token: String, _ bound: BoundRequest) async throws -> Approval {
         guard let parts = JWTParts(token), parts.isPlain(algorithm: "ES256"), let keyID = parts.keyID,
             let key = try await self.pinKeys.key(keyID), key.isValid(parts),
-            let nonce = self.nonce(of: parts.claims, bound)
+            let nonce = self.nonce(of: parts.claims, bound),
+            let session = parts.claims["sid"]?.string, let sequence = parts.claims["seq"]?.integer
         else { throw APIError.approvalInvalid }
+        let facts = try await self.facts.facts(
+            ApprovalFacts.Question(user: bound.user, device: nil, sessions: [session, bound.session])
+        )
+        // Older than what was heard, never newer: what this service has not heard of yet the issuer knew.
+        guard !facts.hasEndedSession, sequence >= facts.pinSequence else { throw APIError.approvalInvalid }
         return Approval(nonce: nonce, method: .pin)
     }
 
@@ -131,6 +146,8 @@ struct BoundRequest: Sendable {
     let path: String
     let bodySHA256: String
     let user: UserID
+    /// The session that the request comes with.
+    var session = ""
 }
 
 /// What issuer and verifier of PIN tokens agree on.

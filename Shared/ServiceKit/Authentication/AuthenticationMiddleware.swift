@@ -3,7 +3,8 @@ public import Hummingbird
 
 /// Lets only requests with a good session token through and puts the sender's identity into the context.
 ///
-/// Counts them too: under the address that they come from, and a good one under its user.
+/// Counts them too: a good one under its user, wherever it comes from, all others under their address. So a phone without
+/// a session stops nobody who shares its address.
 public struct AuthenticationMiddleware: RouterMiddleware {
     private let verifier: any TokenVerifier
 
@@ -18,17 +19,17 @@ public struct AuthenticationMiddleware: RouterMiddleware {
         context: AppRequestContext,
         next: @concurrent (Request, AppRequestContext) async throws -> Response
     ) async throws -> Response {
-        let address = context.client.map { [RateKey(.address, address: $0)] } ?? []
         var context = context
         do {
             guard let token = Self.bearerToken(of: request) else { throw APIError.unauthenticated }
             context.identity = try await self.verifier.verify(token)
         } catch {
-            _ = try await context.count(address)
+            if let address = context.client { _ = try await context.count([RateKey(.strangers, address: address)]) }
             throw error
         }
         let user = try context.requireIdentity().userID
-        let standings = try await context.count(address + [RateKey(.user, user: user)])
+        context.senderIsKnown()
+        let standings = try await context.count([RateKey(.user, user: user)])
         var response = try await next(request, context)
         RateLimiter.describe(standings, in: &response.headers)
         return response

@@ -66,6 +66,7 @@ public final class ClerkVerifier: TokenVerifier {
             clerkSubject: subject,
             sessionID: session,
             provenAt: Self.provenAt(claims["fva"], issuedAt: issuedAt),
+            expiresAt: Date(timeIntervalSince1970: expiry),
             organization: Self.organization(in: claims)
         )
         return (identity, expiry)

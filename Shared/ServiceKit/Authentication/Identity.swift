@@ -14,6 +14,10 @@ public struct Identity: Hashable, Sendable {
     ///
     /// Nil when the token does not say.
     public let provenAt: Date?
+    /// When the token ends: what lasts longer than a request, such as a stream, ends with it.
+    ///
+    /// Nil for one that does not end, which only tests have.
+    public let expiresAt: Date?
     /// The organization in whose name the session is, and the user's role there; nil for one's own.
     public let organization: Organization?
 
@@ -37,12 +41,14 @@ public struct Identity: Hashable, Sendable {
         clerkSubject: String,
         sessionID: String,
         provenAt: Date? = nil,
+        expiresAt: Date? = nil,
         organization: Organization? = nil
     ) {
         self.userID = userID
         self.clerkSubject = clerkSubject
         self.sessionID = sessionID
         self.provenAt = provenAt
+        self.expiresAt = expiresAt
         self.organization = organization
     }
 }

@@ -77,8 +77,8 @@ extension SettingsReader {
         if let wide = try self.optionalSecrets(.internalToken), !Set(wide.all).isDisjoint(with: list.all) {
             throw Self.problem(key, "must not be an INTERNAL_TOKEN")
         }
-        // Prometheus, which has the one, must not open data keys.
-        for other in [SettingKey.metricsToken, .dataKeysToken] where other.name != key.name {
+        // Prometheus, which has the first, must not open data keys or exports.
+        for other in [SettingKey.metricsToken, .dataKeysToken, .exportsToken] where other.name != key.name {
             if let texts = try self.optionalSecrets(other), !Set(texts.all).isDisjoint(with: list.all) {
                 throw Self.problem(key, "must not be a \(other.name)")
             }

@@ -26,8 +26,13 @@ public struct ServiceSettings: Sendable {
         /// The broker's management API: one service sets the policies, for whoever sets them decides where messages go.
         public static let policies = Needs(rawValue: 128)
 
+        /// The token of whoever collects a person's own data.
+        public static let exports = Needs(rawValue: 256)
+
         /// All of them.
-        public static let all: Needs = [.database, .broker, .redis, .clerk, .auth, .dataKeys, .policies]
+        public static let all: Needs = [
+            .database, .broker, .redis, .clerk, .auth, .dataKeys, .policies, .exports,
+        ]
     }
 
     /// Where the service runs.
@@ -64,6 +69,7 @@ public struct ServiceSettings: Sendable {
     private let clerkOrNone: ClerkSettings?
     private let authOrNone: AuthSettings?
     private let dataKeysOrNone: DataKeySettings?
+    private let exportTokensOrNone: SecretList?
 
     /// Reads all settings that the service needs.
     ///
@@ -85,6 +91,7 @@ public struct ServiceSettings: Sendable {
         self.clerkOrNone = needs.contains(.clerk) ? try ClerkSettings(reader) : nil
         self.authOrNone = needs.contains(.auth) ? try AuthSettings(reader) : nil
         self.dataKeysOrNone = needs.contains(.dataKeys) ? try DataKeySettings(reader) : nil
+        self.exportTokensOrNone = needs.contains(.exports) ? try reader.narrowSecrets(.exportsToken) : nil
     }
 
     /// The database.
@@ -99,6 +106,8 @@ public struct ServiceSettings: Sendable {
     public var auth: AuthSettings { self.declared(self.authOrNone, "auth") }
     /// Where people's data keys are.
     public var dataKeys: DataKeySettings { self.declared(self.dataKeysOrNone, "dataKeys") }
+    /// What opens exports, the one that is sent first.
+    public var exportTokens: SecretList { self.declared(self.exportTokensOrNone, "exports") }
 
     /// Whether the service declared a need.
     public func has(_ need: Needs) -> Bool {
@@ -108,6 +117,7 @@ public struct ServiceSettings: Sendable {
             && (!need.contains(.clerk) || self.clerkOrNone != nil)
             && (!need.contains(.auth) || self.authOrNone != nil)
             && (!need.contains(.dataKeys) || self.dataKeysOrNone != nil)
+            && (!need.contains(.exports) || self.exportTokensOrNone != nil)
     }
 
     private func declared<Value>(_ value: Value?, _ need: String) -> Value {

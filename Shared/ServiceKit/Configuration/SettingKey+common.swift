@@ -122,6 +122,12 @@ extension SettingKey {
         secret: true,
         "opens people's data keys at auth, 16 characters or more and no INTERNAL_TOKEN; several as that: the first is sent"
     )
+    static let exportsToken = SettingKey(
+        "EXPORTS_TOKEN",
+        .list,
+        secret: true,
+        "opens what is held about a person, 16 characters or more and no INTERNAL_TOKEN; several as that: the first is sent"
+    )
     /// For services that call the provider.
     public static let anchorKey = SettingKey(
         "ANCHOR_API_KEY",
@@ -194,5 +200,6 @@ extension ServiceSettings {
             + (needs.contains(.clerk) ? clerk : [])
             + (needs.contains(.auth) || needs.contains(.dataKeys) ? [.authInternalURL] : [])
             + (needs.contains(.dataKeys) ? [.dataKeysToken] : [])
+            + (needs.contains(.exports) ? [.exportsToken] : [])
     }
 }

@@ -27,6 +27,7 @@ public struct AppRequestContext: RequestContext {
     var cursors: CursorSeal?
     var queries: RouteQueries?
     let bodyBox: RawBodyBox
+    let sender = SenderBox()
 
     /// Creates the context of a request that just arrived.
     public init(source: ApplicationRequestContextSource) {
@@ -59,6 +60,11 @@ public struct AppRequestContext: RequestContext {
         guard let identity = self.identity else { throw .unauthenticated }
         return identity
     }
+
+    /// Says that it is known who sends the request, a person, a program or an operator.
+    ///
+    /// The middleware that verifies tokens says it; a controller that verifies a signature by itself has to.
+    public func senderIsKnown() { self.sender.know() }
 
     /// A path parameter that is a UUID.
     ///

@@ -29,6 +29,8 @@ struct EdgeResponder: HTTPResponder {
         var limiter: RateLimiter?
         let cursors: CursorSeal
         let queries: RouteQueries
+        /// Whether whoever asks is one of us, as on the internal port: their name for a request and their trace go on.
+        var areOurs = false
     }
 
     init(
@@ -61,9 +63,7 @@ struct EdgeResponder: HTTPResponder {
     func respond(to request: Request, context: AppRequestContext) async -> Response {
         let start = ContinuousClock.now
         var context = context
-        context.requestID = Self.requestID(of: request) ?? self.ids.next()
-        let caller = request.headers[.traceparent].flatMap { TraceContext.parse($0) }
-        context.trace = caller?.child() ?? .root()
+        let caller = self.name(request, &context)
         context.bodyLimit = self.bodyLimit
         context.client = self.clients.proxies.client(peer: context.peer, headers: request.headers)
         context.limiter = self.clients.limiter
@@ -85,6 +85,22 @@ struct EdgeResponder: HTTPResponder {
         if request.method == .head { response = response.createHeadResponse() }
         self.record(request, response, context: context, caller: caller, duration: start.duration(to: .now))
         return response
+    }
+
+    /// Names the request, and begins its trace or goes on with that of one of us.
+    ///
+    /// Whoever could choose the name could mix their requests up with another's, or have a trace that nobody keeps. A
+    /// UUID of a stranger's is a note in the log.
+    ///
+    /// - Returns: The span that asks, if it is one of ours.
+    private func name(_ request: Request, _ context: inout AppRequestContext) -> TraceContext? {
+        let isOurs = self.clients.areOurs || self.clients.proxies.trusts(context.peer)
+        let given = request.headers[.requestID].flatMap { UUID(text: $0) }
+        context.requestID = isOurs ? given ?? self.ids.next() : self.ids.next()
+        if !isOurs, let given { context.logger[metadataKey: "client_request_id"] = .safe(given.lowercased) }
+        let caller = isOurs ? request.headers[.traceparent].flatMap { TraceContext.parse($0) } : nil
+        context.trace = caller?.child() ?? .root()
+        return caller
     }
 
     private func route(
@@ -194,7 +210,9 @@ struct EdgeResponder: HTTPResponder {
         context: AppRequestContext,
         duration: Duration
     ) {
-        guard let journal = self.journal, RequestJournal.isKept(request.method), route != "unknown" else { return }
+        guard let journal = self.journal, route != "unknown", context.sender.isKnown,
+            RequestJournal.isKept(request.method, answered: response.status)
+        else { return }
         journal.note(
             RequestJournal.Entry(
                 id: context.requestID,
@@ -206,11 +224,6 @@ struct EdgeResponder: HTTPResponder {
                 trace: context.trace
             )
         )
-    }
-
-    /// A client may name its request, but only with a UUID: the name ends up in headers, logs and events.
-    private static func requestID(of request: Request) -> UUID? {
-        request.headers[.requestID].flatMap { UUID(text: $0) }
     }
 }
 

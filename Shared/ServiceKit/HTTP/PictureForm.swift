@@ -1,3 +1,4 @@
+import HTTPTypes
 public import Hummingbird
 
 /// The forms in which drawn pictures, such as QR codes, are sent.
@@ -33,7 +34,7 @@ public enum PictureForm: String, Sendable, CaseIterable {
 }
 
 /// One media range of an `Accept` header.
-private struct AcceptRange {
+struct AcceptRange {
     let type: Substring
     let quality: Double
 
@@ -48,7 +49,7 @@ private struct AcceptRange {
 
     /// The most specific range that fits decides.
     static func quality(of type: String, in ranges: [AcceptRange]) -> Double {
-        for candidate in [type[...], "image/*", "*/*"] {
+        for candidate in [type[...], "\(type.prefix { $0 != "/" })/*", "*/*"] {
             if let found = ranges.first(where: { $0.type == candidate }) { return found.quality }
         }
         return 0
@@ -80,12 +81,17 @@ extension Request {
 }
 
 extension APIResponse {
-    /// A picture that stays the same and is for its reader alone.
-    public static func picture(_ bytes: [UInt8], _ form: PictureForm) -> APIResponse {
-        APIResponse(
-            .ok,
-            body: bytes,
-            headers: [.contentType: form.contentType, .cacheControl: "private, max-age=86400", .vary: "Accept"]
-        )
+    /// A picture that stays the same and is for its reader alone; 304 when the reader has it already.
+    ///
+    /// Asked for each time: the path does not say whose it is, and a phone may have several people. The tag is over the
+    /// bytes, so it is nobody else's. `Vary` names no `Authorization`: tokens live for a minute, and what is kept would be
+    /// good for no longer.
+    public static func picture(_ bytes: [UInt8], _ form: PictureForm, for request: Request) -> APIResponse {
+        let tag = EntityTag(of: bytes)
+        var headers = tag.privateHeaders
+        headers[.vary] = "Accept"
+        guard !tag.isKnown(to: request.headers) else { return APIResponse(.notModified, headers: headers) }
+        headers[.contentType] = form.contentType
+        return APIResponse(.ok, body: bytes, headers: headers)
     }
 }

@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// Whose `X-Forwarded-For` is believed.
+/// Whose `X-Forwarded-For`, `X-Request-Id` and `traceparent` are believed.
 ///
-/// The header is read from its end, for each proxy adds the address that it saw: the first one that is not a proxy of
+/// The first is read from its end, for each proxy adds the address that it saw: the first one that is not a proxy of
 /// ours is the client. Whatever stands before it was written by the client and means nothing. Without trusted proxies
 /// the header is not looked at.
 public struct TrustedProxies: Sendable {
@@ -54,6 +54,9 @@ public struct TrustedProxies: Sendable {
     }
 
     func contains(_ address: ClientAddress) -> Bool { self.networks.contains { $0.contains(address) } }
+
+    /// Whether a connection is one of our own proxies'.
+    func trusts(_ peer: ClientAddress?) -> Bool { peer.map { self.contains($0) } ?? false }
 
     /// Who sends a request that came from `peer`.
     func client(peer: ClientAddress?, headers: HTTPFields) -> ClientAddress? {

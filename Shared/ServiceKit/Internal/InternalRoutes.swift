@@ -11,7 +11,7 @@ enum InternalRoutes {
         readiness: Readiness,
         metrics: PrometheusRegistry,
         metricsTokens: SecretList?,
-        guarded: GuardedRoutes?,
+        guarded: [GuardedRoutes],
         own: (RouterGroup<AppRequestContext>) -> Void
     ) {
         router.get("/health/live") { _, _ in Self.json(.ok, #"{"status":"live"}"#) }
@@ -28,9 +28,8 @@ enum InternalRoutes {
                 body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text()))
             )
         }
-        if let guarded {
-            let middleware = InternalTokenMiddleware(tokens: guarded.tokens)
-            guarded.routes(router.group().add(middleware: middleware).group("/internal"))
+        for own in guarded {
+            own.routes(router.group().add(middleware: InternalTokenMiddleware(tokens: own.tokens)).group("/internal"))
         }
         own(closed.group("/internal"))
     }

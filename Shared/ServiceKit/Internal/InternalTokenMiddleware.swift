@@ -22,6 +22,7 @@ struct InternalTokenMiddleware: RouterMiddleware {
     ) async throws -> Response {
         guard let sent = AuthenticationMiddleware.bearerToken(of: request), self.tokens.contains(sent)
         else { throw Self.refusal }
+        context.senderIsKnown()
         return try await next(request, context)
     }
 }

@@ -8,5 +8,6 @@ extension RouteQueries {
         "GET /internal/ops/provider-calls": ["limit"],
         "GET /internal/ops/parked": ["subject"],
         "GET /internal/ops/audit": ["limit", "cursor", "subject"],
+        "GET /internal/users/{user_id}/export": ["cursor"],
     ])
 }

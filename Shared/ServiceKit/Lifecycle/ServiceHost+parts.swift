@@ -27,13 +27,18 @@ extension ServiceHost {
     /// Checks approvals of outbound money.
     ///
     /// Make one per service: it holds the caches.
-    public func approvals(deviceKeys: @escaping ApprovalVerifier.DeviceKeys) -> ApprovalVerifier {
+    public func approvals() -> ApprovalVerifier {
+        let (store, handlers) = (ApprovalFactStore(), self.handlers)
+        return self.approvals { try await store.facts($0, on: handlers) }
+    }
+
+    private func approvals(facts: @escaping ApprovalVerifier.Facts) -> ApprovalVerifier {
         ApprovalVerifier(
             settings: self.settings.auth,
             http: self.http,
             clock: self.clock,
             logger: self.logger,
-            deviceKeys: deviceKeys
+            facts: facts
         )
     }
 

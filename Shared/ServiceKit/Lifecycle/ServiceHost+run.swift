@@ -28,9 +28,16 @@ public struct ServiceParts: Sendable {
     let services: [any Service]
     let internalRoutes: InternalRoutes
     let guardedRoutes: GuardedRoutes?
+    let exports: OwnExports?
     /// The paths of pages.
     let pages: [String]
     let queries: RouteQueries
+
+    /// What the service holds about people, and what opens it.
+    struct OwnExports: Sendable {
+        let exports: Exports
+        let keys: (any DataKeys)?
+    }
 
     /// A router is not Sendable; what is built from it is.
     struct RouterParts: Sendable {
@@ -47,6 +54,8 @@ public struct ServiceParts: Sendable {
     ///   - pages: The public paths that are, with what is below them, for the browsers of people and not for programs: they
     ///     change with the pages, and no document describes them.
     ///   - guardedRoutes: Routes under `/internal` that a token of their own opens.
+    ///   - exports: What the service holds about people, for those who ask for their own data.
+    ///   - exportKeys: What opens it; the host's, where nothing else is said.
     ///   - internalRoutes: Routes under `/internal`.
     public init(
         router: Router<AppRequestContext>,
@@ -55,6 +64,8 @@ public struct ServiceParts: Sendable {
         queries: RouteQueries = RouteQueries(),
         pages: [String] = [],
         guardedRoutes: GuardedRoutes? = nil,
+        exports: Exports? = nil,
+        exportKeys: (any DataKeys)? = nil,
         internalRoutes: @escaping InternalRoutes = { _ in }
     ) {
         let routes = router.buildResponder()
@@ -87,6 +98,7 @@ public struct ServiceParts: Sendable {
         self.queries = queries
         self.internalRoutes = internalRoutes
         self.guardedRoutes = guardedRoutes
+        self.exports = exports.map { OwnExports(exports: $0, keys: exportKeys) }
     }
 }
 
@@ -148,7 +160,7 @@ extension ServiceHost {
             readiness: self.readiness,
             metrics: self.metrics,
             metricsTokens: self.settings.internalServer.metricsTokens,
-            guarded: parts.guardedRoutes
+            guarded: [parts.guardedRoutes, self.exportRoutes(parts)].compactMap { $0 }
         ) { group in
             let operations = parts.messaging?.operations
             if let operations {
@@ -177,13 +189,22 @@ extension ServiceHost {
             deadline: .seconds(30),
             bodyLimit: self.settings.http.bodyLimit,
             metrics: HTTPRequestMetrics(self.metrics),
-            clients: EdgeResponder.Clients(cursors: self.cursors, queries: parts.queries),
+            clients: EdgeResponder.Clients(cursors: self.cursors, queries: parts.queries, areOurs: true),
             journal: journal,
             spans: self.spans,
             clock: self.clock
         )
         let settings = self.settings.internalServer
         return self.server(edge, host: settings.host, port: settings.port, bound: self.internalPort)
+    }
+
+    /// What the service tells whoever collects a person's own data.
+    private func exportRoutes(_ parts: ServiceParts) -> GuardedRoutes? {
+        parts.exports.map { own in
+            let keys = own.keys ?? (self.settings.has(.dataKeys) ? self.dataKeys : nil)
+            let routes = ExportRoutes(exports: own.exports, client: self.workers, keys: keys)
+            return GuardedRoutes(self.settings.exportTokens) { routes.add(to: $0) }
+        }
     }
 
     private func server(_ edge: EdgeResponder, host: String, port: Int, bound: BoundPort) -> some Service {

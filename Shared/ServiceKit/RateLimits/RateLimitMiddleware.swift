@@ -43,7 +43,7 @@ public struct RateLimitMiddleware: RouterMiddleware {
 extension RouterGroup where Context == AppRequestContext {
     /// The same group, whose routes count under a stricter policy besides those of all routes.
     ///
-    /// `.address` is for routes without `AuthenticationMiddleware`, which counts addresses and users by itself.
+    /// `.address` is for routes without `AuthenticationMiddleware`, which counts users and strangers by itself.
     public func limited(_ policy: RatePolicy) -> RouterGroup<AppRequestContext> {
         self.group().add(middleware: RateLimitMiddleware(policy))
     }
@@ -55,9 +55,38 @@ extension RouterGroup where Context == AppRequestContext {
     }
 }
 
+/// Counts webhooks of an address, and those that nobody has signed once more.
+///
+/// An address that has sent too many of the latter is refused before anything of the next one is read.
+struct WebhookLimitMiddleware: RouterMiddleware {
+    typealias Context = AppRequestContext
+
+    func handle(
+        _ request: Request,
+        context: AppRequestContext,
+        next: @concurrent (Request, AppRequestContext) async throws -> Response
+    ) async throws -> Response {
+        guard let address = context.client else { return try await next(request, context) }
+        let stranger = RateKey(.strangers, address: address)
+        try context.refuseIfFull(stranger)
+        _ = try await context.count([RateKey(.webhooks, address: address)])
+        do {
+            return try await next(request, context)
+        } catch let error as any APIErrorConvertible where error.apiError.status == .unauthorized {
+            _ = try await context.count([stranger])
+            throw error
+        }
+    }
+}
+
 extension Router where Context == AppRequestContext {
     /// Routes for everybody that count under the policy `address`.
     public func limitedByAddress() -> RouterGroup<AppRequestContext> {
         self.group().add(middleware: RateLimitMiddleware(.address))
+    }
+
+    /// Routes for webhooks, which verify signatures by themselves.
+    public func webhooks() -> RouterGroup<AppRequestContext> {
+        self.group().add(middleware: WebhookLimitMiddleware())
     }
 }

@@ -10,7 +10,14 @@ extension RateLimiter.Refusal {
     var apiError: APIError {
         // Whoever is refused comes again at the same moment as everybody else who is: a second more does not hurt.
         let seconds = Int((self.wait + 999_999_999) / 1_000_000_000)
-        var error = APIError.tooManyRequests(retryAfter: max(1, seconds))
+        let (policy, limit) = (self.standing.policy.rawValue, self.standing.limit)
+        var error = APIError.tooManyRequests(
+            detail: """
+                The limit \(policy) is \(limit.requests) requests in \(limit.seconds) seconds. Wait as long as Retry-After \
+                says, then send it again.
+                """,
+            retryAfter: max(1, seconds)
+        )
         RateLimiter.describe([self.standing], in: &error.headers)
         return error
     }
@@ -19,9 +26,10 @@ extension RateLimiter.Refusal {
 extension RateLimiter {
     /// Adds `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11).
     ///
-    /// Only of what is the user's own: how much others behind the same address sent is nobody's business.
+    /// With an answer only of what is the user's own: how much others behind the same address sent is nobody's business. A
+    /// refusal says what it follows from.
     static func describe(_ standings: [Standing], in headers: inout HTTPFields) {
-        for standing in standings where standing.policy != .address {
+        for standing in standings {
             let name = standing.policy.rawValue
             let seconds = (standing.emptyIn + 999_999_999) / 1_000_000_000
             let limit = standing.limit
@@ -41,6 +49,16 @@ extension AppRequestContext {
         guard let limiter = self.limiter else { return [] }
         do {
             return try await limiter.count(keys)
+        } catch {
+            throw error.apiError
+        }
+    }
+
+    /// Refuses a request for what came before it, and does not count it.
+    func refuseIfFull(_ key: RateKey) throws(APIError) {
+        guard let limiter = self.limiter else { return }
+        do throws(RateLimiter.Refusal) {
+            try limiter.refuseIfFull(key)
         } catch {
             throw error.apiError
         }

@@ -90,6 +90,14 @@ public final class RateLimiter: Sendable {
         return Self.standings(buckets, outcomes, at: now)
     }
 
+    /// Refuses what this process knows to be full, without counting it or asking anybody.
+    func refuseIfFull(_ key: RateKey) throws(Refusal) {
+        guard let limit = self.settings.limit(of: key.policy) else { return }
+        let now = self.now()
+        let known = RateBucket.add(to: self.local.emptyAt(key), at: now, limit)
+        try self.refuse([(key: key, limit: limit)], [known], at: now)
+    }
+
     private typealias Bucket = (key: RateKey, limit: RateLimit)
 
     private func countAlone(_ buckets: [Bucket], at now: Int64) throws(Refusal) -> [Standing] {

@@ -1,10 +1,16 @@
 /// What is counted together, and for whom.
 ///
-/// Every service counts for itself. A route is under `address` and `user` without a word; those that cost more than
-/// others name a stricter policy where they are declared: `group.limited(.money)`.
+/// Every service counts for itself. Who is signed in counts under `user`, wherever they are; what nobody has signed counts
+/// under the address that it comes from, apart, so that it stops nobody who has. Routes that cost more than others name a
+/// stricter policy where they are declared: `group.limited(.money)`.
 public enum RatePolicy: String, CaseIterable, Sendable {
-    /// Everything that comes from one address. Mobile networks hide thousands of people behind one, so it is wide.
+    /// What is for everybody, pictures and pages, and comes from one address. Mobile networks hide thousands of people behind
+    /// one, so it is wide.
     case address
+    /// What comes from one address without a good token, or without a good signature.
+    case strangers
+    /// Webhooks of one address, whatever becomes of them.
+    case webhooks
     /// Everything that one user does.
     case user
     /// Orders of one user that move money.
@@ -18,6 +24,8 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     var key: SettingKey {
         switch self {
         case .address: .rateLimitAddress
+        case .strangers: .rateLimitStrangers
+        case .webhooks: .rateLimitWebhooks
         case .user: .rateLimitUser
         case .money: .rateLimitMoney
         case .secrets: .rateLimitSecrets
@@ -31,7 +39,19 @@ extension SettingKey {
         "RATE_LIMIT_ADDRESS",
         .rate,
         default: "6000/60",
-        "requests that one address may send"
+        "requests for what is everybody's that one address may send"
+    )
+    static let rateLimitStrangers = SettingKey(
+        "RATE_LIMIT_STRANGERS",
+        .rate,
+        default: "600/60",
+        "requests without a good token or signature that one address may send"
+    )
+    static let rateLimitWebhooks = SettingKey(
+        "RATE_LIMIT_WEBHOOKS",
+        .rate,
+        default: "30000/60",
+        "webhooks that one address may send"
     )
     static let rateLimitUser = SettingKey(
         "RATE_LIMIT_USER",
@@ -61,7 +81,7 @@ extension SettingKey {
         "TRUSTED_PROXIES",
         .list,
         default: "",
-        "addresses and networks (10.0.0.0/8) whose X-Forwarded-For is believed"
+        "addresses and networks (10.0.0.0/8) whose X-Forwarded-For, X-Request-Id and traceparent are believed"
     )
 }
 

@@ -9,6 +9,8 @@ import ServiceLifecycle
 
 /// Writes down the requests that may change something: a trace begins with one, and a refused one leaves nothing else.
 ///
+/// Of known senders only: what nobody sends, or what comes too often, is counted and leaves no row.
+///
 /// In groups, after the answers, so that nobody waits for it. It is no part of what must be true: a crash loses those of
 /// the last moment, and when the database is slower than requests come, the newest are left out and counted.
 final class RequestJournal: Service, CustomStringConvertible {
@@ -39,11 +41,14 @@ final class RequestJournal: Service, CustomStringConvertible {
         self.left = metrics.makeCounter(label: "transfa_requests_not_recorded", dimensions: [])
     }
 
-    /// Whether requests with a method may change something.
-    static func isKept(_ method: HTTPRequest.Method) -> Bool {
+    /// Whether a request of a known sender is written down: one that may change something, and that was looked at.
+    ///
+    /// Whoever sends too much must not fill the database with being told so; the metrics of the edge count those.
+    static func isKept(_ method: HTTPRequest.Method, answered status: HTTPResponse.Status) -> Bool {
+        guard status != .unauthorized, status != .tooManyRequests else { return false }
         switch method {
-        case .get, .head, .options: false
-        default: true
+        case .get, .head, .options: return false
+        default: return true
         }
     }
 

@@ -115,7 +115,8 @@ extension AuthWorld {
             checkPIN: self.checkPIN,
             registerDevice: self.registerDevice,
             listDevices: ListDevices(database: self.requests, devices: self.devices, vault: self.vault),
-            revokeDevice: RevokeDevice(devices: self.devices)
+            revokeDevice: RevokeDevice(devices: self.devices),
+            fresh: self.fresh
         ).add(to: group)
     }
 

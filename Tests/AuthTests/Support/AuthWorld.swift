@@ -22,6 +22,7 @@ struct AuthWorld: ServiceWorld {
     let users = UserStore()
     let pins = PINStore()
     let devices = DeviceStore()
+    let sessions = SessionStore()
 
     var handlers: EventHandlers { AuthWorld.handlers }
 
@@ -38,6 +39,7 @@ struct AuthWorld: ServiceWorld {
         users: UserStore(),
         webhooks: ClerkWebhookStore(),
         tries: PINTryStore(),
+        sessions: SessionStore(),
         eraseUser: AuthWorld.eraseUser,
         retention: AuthWorld.retention
     )
@@ -46,22 +48,37 @@ struct AuthWorld: ServiceWorld {
         TakeClerkMessage(
             database: self.work,
             webhooks: ClerkWebhookStore(),
-            closeProfile: CloseProfile(users: self.users, pins: self.pins, devices: self.devices)
+            closeProfile: CloseProfile(users: self.users, pins: self.pins, devices: self.devices),
+            endSession: EndSession(users: self.users, sessions: self.sessions)
         )
     }
 
+    var fresh: FreshSignIn { FreshSignIn(clock: self.clock) }
     var vault: KeyVault { KeyVault(keys: DataKeyStore(), ring: self.ring) }
     /// Finds the accounts of one person.
     var index: BlindIndex { get throws { try BlindIndex(key: Array(repeating: 6, count: 32)) } }
     var checkPIN: CheckPIN { self.checker(hashing: self.hasher) }
     var pinSetting: SetPIN {
-        SetPIN(database: self.requests, users: self.users, pins: self.pins, hasher: self.hasher, check: self.checkPIN)
+        SetPIN(
+            database: self.requests,
+            users: self.users,
+            pins: self.pins,
+            hasher: self.hasher,
+            check: self.checkPIN,
+            fresh: self.fresh
+        )
     }
     var pinReset: ResetPIN {
-        ResetPIN(database: self.requests, users: self.users, pins: self.pins, hasher: self.hasher, clock: self.clock)
+        ResetPIN(database: self.requests, users: self.users, pins: self.pins, hasher: self.hasher, fresh: self.fresh)
     }
     var issueApproval: IssueApproval {
-        IssueApproval(database: self.requests, signer: self.signer, vault: self.vault)
+        IssueApproval(
+            database: self.requests,
+            pins: self.pins,
+            sessions: self.sessions,
+            signer: self.signer,
+            vault: self.vault
+        )
     }
     var registerDevice: RegisterDevice { RegisterDevice(users: self.users, devices: self.devices, vault: self.vault) }
 
@@ -70,9 +87,21 @@ struct AuthWorld: ServiceWorld {
         CheckPIN(database: self.requests, pins: self.pins, tries: PINTryStore(), hasher: hasher)
     }
 
-    /// Sets a PIN, without a key.
+    /// Sets a PIN, without a key, by somebody who has just signed in.
     func setPIN(_ pin: PIN, current: PIN?, of user: UserID, cause: Cause) async throws {
-        let prepared = try await self.pinSetting.prepare(pin, current: current, of: user, under: nil, cause: cause)
+        try await self.setPIN(pin, current: current, of: user, provenAt: self.clock.now, cause: cause)
+    }
+
+    /// Sets a PIN, without a key, by somebody who signed in then.
+    func setPIN(_ pin: PIN, current: PIN?, of user: UserID, provenAt: Date?, cause: Cause) async throws {
+        let prepared = try await self.pinSetting.prepare(
+            pin,
+            current: current,
+            of: user,
+            provenAt: provenAt,
+            under: nil,
+            cause: cause
+        )
         try await self.asUser(user) { try await self.pinSetting(prepared, of: user, in: $0) }
     }
 
@@ -83,9 +112,16 @@ struct AuthWorld: ServiceWorld {
     }
 
     /// Issues an approval for a right PIN, without a key.
-    func approve(_ scope: ApprovalScope, pin: PIN, of user: UserID) async throws -> ApprovalResponse {
-        try await self.checkPIN(pin, of: user, cause: Cause())
-        let kept = try await self.asUser(user) { try await self.issueApproval(scope, user: user, in: $0) }
+    func approve(
+        _ scope: ApprovalScope,
+        pin: PIN,
+        of user: UserID,
+        in session: String = "session"
+    ) async throws -> ApprovalResponse {
+        let hash = try await self.checkPIN(pin, of: user, cause: Cause())
+        let kept = try await self.asUser(user) {
+            try await self.issueApproval(scope, hash, user: user, session: session, in: $0)
+        }
         return try await self.issueApproval.opened(kept, of: user)
     }
 

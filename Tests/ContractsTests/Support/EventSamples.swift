@@ -67,6 +67,9 @@ private let otherSamples: [EventSample] = [
             reason: "no_slot"
         )
     ),
+    check(PINSet(userID: sampleID, setID: sampleID, setAt: "2026-11-21T01:07:05.123Z")),
+    check(PINLocked(userID: sampleID, lockID: sampleID, lockedUntil: "2026-11-21T01:22:05.123Z")),
+    check(SessionEnded(userID: sampleID, sessionID: "sess_2ada", endedAt: "2026-11-21T01:07:05.123Z")),
     check(PINReset(userID: sampleID, resetID: sampleID, resetAt: "2026-11-21T01:07:05.123Z")),
     check(PINChanged(userID: sampleID, changeID: sampleID, changedAt: "2026-11-21T01:07:05.123Z")),
     check(CustomerDetailsRefused(userID: sampleID, reason: "email_in_use", detailsSequence: 2)),
@@ -279,6 +282,7 @@ private let otherSamples: [EventSample] = [
     check(UserRestricted(userID: sampleID, restriction: Open(.postNoDebit), reason: "no_slot")),
     check(UserBlockChanged(userID: sampleID, otherID: sampleID, isBlocked: true)),
     check(UserTierChanged(userID: sampleID, tier: 2, before: 1, reason: "documents_checked")),
+    check(UserExportReady(userID: sampleID, exportID: sampleID, expiresAt: "2026-11-22T01:07:05.123Z")),
     check(
         MoneyDropOpened(
             moneyDropID: sampleID,

@@ -23,6 +23,7 @@ struct CustomerWorld: ServiceWorld {
     let transfers = TransferStore()
     let images = ImageStore()
     let documents = DocumentStore()
+    let exports = ExportStore()
 
     let adaKey = DataKey()
 
@@ -31,7 +32,8 @@ struct CustomerWorld: ServiceWorld {
             users: self.users,
             images: self.images,
             transfers: self.transfers,
-            documents: self.documents
+            documents: self.documents,
+            exports: self.exports
         )
     }
 
@@ -136,7 +138,8 @@ func withCustomer(_ body: (CustomerWorld) async throws -> Void) async throws {
             users: CustomerUserStore(),
             images: ImageStore(),
             transfers: TransferStore(),
-            documents: DocumentStore()
+            documents: DocumentStore(),
+            exports: ExportStore()
         )
     ) { service in
         let index = try BlindIndex(key: Array(repeating: 3, count: 32))

@@ -134,12 +134,24 @@ struct NotificationWorld: ServiceWorld {
 
     /// A person's phone is registered.
     @discardableResult
-    func register(_ token: String, of user: UserID, device: UUID? = nil) async throws -> RegisteredToken {
+    func register(
+        _ token: String,
+        of user: UserID,
+        device: UUID? = nil,
+        session: String? = nil
+    ) async throws -> RegisteredToken {
         if (try? await self.keys.key(for: user)) == nil { self.keys.set(DataKey(), for: user) }
         let token = try PushToken(checking: token)
         let sealed = try await SealPushToken(keys: self.keys)(token, of: user)
         return try await self.asUser(user) { transaction in
-            try await self.pushes.register(token, sealed: sealed, device: device, of: user, in: transaction)
+            try await self.pushes.register(
+                token,
+                sealed: sealed,
+                device: device,
+                session: session,
+                of: user,
+                in: transaction
+            )
         }
     }
 

@@ -16,7 +16,8 @@ struct CustomerFollower: Follower {
             users: CustomerUserStore(),
             images: ImageStore(),
             transfers: TransferStore(),
-            documents: DocumentStore()
+            documents: DocumentStore(),
+            exports: ExportStore()
         )
     }
 

@@ -32,6 +32,7 @@ struct SubscriptionWorld: ServiceWorld {
             subscriptions: SubscriptionStore(),
             usage: UsageStore(),
             approvals: ApprovalStore(),
+            profiles: ProfileStore(),
             unsubscribe: Unsubscribe(subscriptions: SubscriptionStore()),
             settle: SettleCharge(subscriptions: SubscriptionStore(), charges: ChargeStore(), terms: Self.terms)
         )

@@ -21,10 +21,10 @@ extension Tools {
         func rows() throws {
             let table = try AuthorizationTable(
                 markdown: """
-                    | operation | no token | other user | owner | receive-only merchant | frozen account |
-                    |---|---|---|---|---|---|
-                    | `GET /a` | 401 | 404 | 200 | 200 | 200 |
-                    | `GET /b` | 401 | 404 | 200 | 200 | 200 |
+                    | operation | no token | other user | owner | receive-only merchant | frozen account | closed account |
+                    |---|---|---|---|---|---|---|
+                    | `GET /a` | 401 | 404 | 200 | 200 | 200 | 200 |
+                    | `GET /b` | 401 | 404 | 200 | 200 | 200 | 200 |
                     """
             )
             #expect(table.differences(from: ["GET /a", "GET /b"]) == [])

@@ -177,7 +177,8 @@ extension SuiteEnvironment {
     /// The secrets of the services' environments.
     private var secretCanaries: [Canary] {
         let names = [
-            "INTERNAL_TOKEN", "METRICS_TOKEN", "DATA_KEYS_TOKEN", "ANCHOR_API_KEY", "ANCHOR_WEBHOOK_TOKEN",
+            "INTERNAL_TOKEN", "METRICS_TOKEN", "DATA_KEYS_TOKEN", "EXPORTS_TOKEN", "ANCHOR_API_KEY",
+            "ANCHOR_WEBHOOK_TOKEN",
             "CLERK_WEBHOOK_SECRET", "MASTER_KEYS",
             "APPROVAL_SIGNING_KEY", "PIN_PEPPER", "BLIND_INDEX_KEY", "APNS_KEY",
         ]

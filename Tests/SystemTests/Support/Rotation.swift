@@ -24,7 +24,7 @@ struct Rotation: Sendable {
 
     private static let lists = [
         "MASTER_KEYS", "APPROVAL_SIGNING_KEY", "ANCHOR_API_KEY", "ANCHOR_WEBHOOK_TOKEN", "CLERK_WEBHOOK_SECRET",
-        "INTERNAL_TOKEN", "METRICS_TOKEN", "DATA_KEYS_TOKEN",
+        "INTERNAL_TOKEN", "METRICS_TOKEN", "DATA_KEYS_TOKEN", "EXPORTS_TOKEN",
     ]
 
     init(on suite: RunningSuite) async throws {
@@ -38,7 +38,8 @@ struct Rotation: Sendable {
             "MASTER_KEYS": "new:\(Self.key())", "APPROVAL_SIGNING_KEY": Self.key(), "ANCHOR_API_KEY": "new-key-of-ours",
             "ANCHOR_WEBHOOK_TOKEN": "newSecret7", "CLERK_WEBHOOK_SECRET": "whsec_\(Self.key())",
             "INTERNAL_TOKEN": "new-internal-token", "METRICS_TOKEN": "new-metrics-token",
-            "DATA_KEYS_TOKEN": "new-data-keys-token", "OPERATOR_TOKENS": "ada:\(Self.hash("new-token-of-ada"))",
+            "DATA_KEYS_TOKEN": "new-data-keys-token", "EXPORTS_TOKEN": "new-exports-token",
+            "OPERATOR_TOKENS": "ada:\(Self.hash("new-token-of-ada"))",
         ]
     }
 

@@ -69,6 +69,7 @@ struct SuiteEnvironment: Sendable {
     var internalToken: String { self.ground.secrets[.internalToken] }
     var metricsToken: String { self.ground.secrets[.metricsToken] }
     var dataKeysToken: String { self.ground.secrets[.dataKeysToken] }
+    var exportsToken: String { self.ground.secrets[.exportsToken] }
     var webhookToken: String { self.ground.secrets.webhookToken }
     var apiKey: String { self.ground.secrets[.anchorAPIKey] }
     /// The tokens with which operators sign in to the page.

@@ -180,7 +180,9 @@ extension RandomMoney {
             """
         )
         guard let id = try rows.first?.decode(UUID.self) else { return }
-        let isTaken = self.provider.completed.contains(TransferReference.text(of: id))
+        let reference = TransferReference.text(of: id)
+        guard !self.provider.isUndecided(reference) else { return self.counts("not decided yet") }
+        let isTaken = self.provider.completed.contains(reference)
         let store = TransferDeskStore(client: self.world.work.client)
         let proposal = self.world.ids.next()
         do {

@@ -84,6 +84,13 @@ struct RudeProvider: ProviderBooks, TransferProvider {
     /// References of what is pending, oldest first.
     var pending: [String] { self.references { $0 == .pending } }
 
+    /// Whether it has an order that it did not decide, or will have one that was given up.
+    func isUndecided(_ reference: String) -> Bool {
+        self.state.withLock { state in
+            state.transfers[reference]?.status == .pending || state.late.contains { $0.order.reference == reference }
+        }
+    }
+
     /// References of what is completed, oldest first.
     var completed: [String] { self.references { $0 == .completed } }
 
@@ -128,7 +135,10 @@ struct RudeProvider: ProviderBooks, TransferProvider {
     func lateOnesArrive(madeBefore moment: Date = .distantFuture) {
         let now = self.clock.now
         self.state.withLock { state in
-            for late in state.late where late.madeAt < moment { state.take(late.order, .completed, at: now) }
+            // What was sent again meanwhile is known by its reference, and taken once.
+            for late in state.late where late.madeAt < moment && state.transfers[late.order.reference] == nil {
+                state.take(late.order, .completed, at: now)
+            }
             state.late.removeAll { $0.madeAt < moment }
         }
     }

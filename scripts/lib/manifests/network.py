@@ -113,6 +113,9 @@ def wanted(suite, cluster, postgres):
         settings, needs = suite.settings(service), suite.needs(service)
         yield from ((gateway, pods, 8080), (gateway, pods, 9080), ("Prometheus", pods, 9080))
         yield services["console"], pods, 9080
+        if "exports" in needs:
+            # Who collects what is held about a person.
+            yield services["customer"], pods, 9080
         yield from ((pods, postgres, 5432), (f"Job {service}-migration", postgres, 5432))
         yield pods, "collector of spans", 4318
         if "broker" in needs:

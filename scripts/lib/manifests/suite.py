@@ -133,6 +133,7 @@ class Suite:
             "redis": ["redis url", *redis],
             "auth": ["authInternalURL"],
             "dataKeys": ["authInternalURL", "dataKeysToken"],
+            "exports": ["exportsToken"],
         }
         try:
             shared = {need: [known[name] for name in those] for need, those in names.items()}

@@ -265,6 +265,8 @@ def money():
               ("max(transfa_provider_bills_unforeseen)", "bills"), limits=[(1, "red")]),
         panel("Reported problems", "short",
               ("max(transfa_disputes_open)", "open"), ("max(transfa_disputes_overdue)", "overdue")),
+        panel("Copies of one's data that failed", "short",
+              ("max(transfa_exports_failed)", "failed within a day"), limits=[(1, "red")]),
         logs("What transaction tells", '{service="transaction"} | json | level!="info"'),
     ])
 

@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 import changed  # noqa: E402
 import reports  # noqa: E402
 import steps  # noqa: E402
-from runner import SHOWN, Outcome, Runner, clock, end_left_sessions, newest_line, report_of, say  # noqa: E402
+from runner import SHOWN, Outcome, Runner, clock, end_left_sessions, newest_line, say  # noqa: E402
 
 WORK = ROOT / ".test"
 # Line coverage of Services/*/Domain and Services/*/Application below which the run fails, in percent.
@@ -227,7 +227,7 @@ class Run:
 
     @staticmethod
     def times(step):
-        file = report_of(step).with_suffix(".events") if step.reports else None
+        file = step.report.with_suffix(".events") if step.reports else None
         return reports.times(file, step.width) if file and file.exists() else ()
 
 

@@ -17,6 +17,8 @@ FAILURES = re.compile(r"error:|✘|Fatal error|Crash|FAILED|failed:")
 SHOWN = 12
 # Steps may ask for a little more than there is: hardly one takes all that it asks for all the time.
 ROOM = 1.15
+# How much of a step's time a few of its tests may take, at most: what they stand on has to be started again.
+SHARE_OF_SOME_TESTS = 0.5
 # The folder with a record of each step that runs, beside the logs: a run that is killed leaves them.
 SESSIONS = "sessions"
 
@@ -45,9 +47,9 @@ class Running:
         self.record = log.parent.parent / SESSIONS / step.slug
         for folder in (log.parent, self.record.parent):
             folder.mkdir(parents=True, exist_ok=True)
-        if step.reports:
+        if step.report:
             # Of an earlier turn: when this one crashes, it must not be taken for its own.
-            report_of(step).unlink(missing_ok=True)
+            step.report.unlink(missing_ok=True)
         with log.open("w") as output:
             self.process = subprocess.Popen(step.command, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                                             start_new_session=True, env=environment | dict(step.environment))
@@ -169,16 +171,21 @@ class Runner:
     def try_again(self, until):
         """Runs what failed once more, each with the machine to itself; what passes then counts, and is told as unstable.
 
-        What would not be over by `until`, in seconds since the beginning, is left as it is.
+        Where a report names each test that failed, those alone are run. What would not be over by `until`, in seconds
+        since the beginning, is left as it is.
         """
         for first in [outcome for outcome in self.outcomes if outcome.failed and not outcome.obstacle]:
-            if time.monotonic() - self.began + first.seconds > until:
+            tests = failed_tests(first)
+            share = SHARE_OF_SOME_TESTS if tests else 1
+            if time.monotonic() - self.began + first.seconds * share > until:
                 say(f"no time for a second try of {first.step.title}")
                 continue
-            say(f"==> a second try of {first.step.title}")
+            say(f"==> a second try of {first.step.title}{f': {len(tests)} tests' if tests else ''}")
             self.outcomes.remove(first)
-            self.run([first.step], "-again")
+            self.run([first.step.narrowed(tests) if tests else first.step], "-again")
             second = self.outcomes[-1]
+            if tests:
+                second.passed = first.passed + max(first.failed - second.failed, 0)
             if not second.failed:
                 second.unstable = first.words
 
@@ -237,7 +244,7 @@ class Runner:
         if obstacle:
             return 0, 0
         if step.reports:
-            passed, failed = reports.counts(report_of(step))
+            passed, failed = reports.counts(step.report)
         else:
             found = COUNTS.match(lines[-1]) if lines else None
             passed, failed = (int(found[1]), int(found[2])) if found else (int(code == 0), int(code != 0))
@@ -281,8 +288,11 @@ class Runner:
         return sum(outcome.passed for outcome in self.outcomes), sum(outcome.failed for outcome in self.outcomes)
 
 
-def report_of(step):
-    return pathlib.Path(step.command[step.command.index("--xunit-output") + 1])
+def failed_tests(outcome):
+    """The Swift tests that a step failed with, (suite, name); nothing when something else failed in it too."""
+    found = [(suite, name) for suite, name, end in reports.cases(outcome.step.report) if end == "failed"] \
+        if outcome.step.report else []
+    return found if len(found) == outcome.failed else []
 
 
 def failing_lines(lines):

@@ -53,6 +53,11 @@ class Step:
     files: tuple = ()
     # Whether the command writes an xunit report to the path that follows --xunit-output.
     reports: bool = False
+    # The words that follow those of a command without --filter, so that it runs the Swift tests of its part alone that the
+    # variable names, as a pattern; where their report is; and how the variable is called.
+    apart: tuple = ()
+    part: str = ""
+    pattern: str = ""
     # How many of its tests run at once.
     width: int = 1
     minutes: int = 40
@@ -70,6 +75,22 @@ class Step:
     @property
     def slug(self):
         return "".join(c if c.isalnum() else "-" for c in self.title).strip("-")
+
+    @property
+    def report(self):
+        """Where the report of its Swift tests is, or None."""
+        path = self.command[self.command.index("--xunit-output") + 1] if self.reports else self.part
+        return pathlib.Path(path) if path else None
+
+    def narrowed(self, tests):
+        """The step that runs only these of its Swift tests, each a (suite, name) as its report has it."""
+        names = (re.escape(f"{suite}/{name}").replace(r"\.", "[./]") for suite, name in tests)
+        pattern = f"^({'|'.join(names)})"
+        if self.reports:
+            command = (*self.command[:self.command.index("--filter")], "--filter", pattern)
+            return dataclasses.replace(self, command=command)
+        return dataclasses.replace(self, command=(*self.command[:1], *self.apart),
+                                   environment=(*self.environment, (self.pattern, pattern)))
 
 
 class Plan:
@@ -213,7 +234,9 @@ class Plan:
         yield self.script(IMAGES, "suite", "compose-test", "--images", environment=built, hindered=NO_ENGINE, minutes=30,
                           files=files)
         yield self.script(CONTAINERS, "suite", "compose-test", "transaction", environment=(*built, *faults), alone=True,
-                          beside=(SERVICE_FAULTS,), needs=(IMAGES,), hindered=NO_ENGINE, instead=FAULTS_ON_PROCESSES, minutes=40, files=files)
+                          beside=(SERVICE_FAULTS,), needs=(IMAGES,), hindered=NO_ENGINE, instead=FAULTS_ON_PROCESSES, minutes=40,
+                          files=files, apart=("--tests",), part=str(self.work / "compose/system.xml"),
+                          pattern="COMPOSE_TESTS")
 
     def long_runs(self):
         yield self.script("containers of a release", "full", "compose-test", "--release",

@@ -12,6 +12,8 @@ enum Asker: String, CaseIterable, Sendable {
     case merchant = "receive-only merchant"
     /// A person whose account is frozen, asking for their own.
     case frozen = "frozen account"
+    /// A person whose profile is closed, asking for what was their own.
+    case closed = "closed account"
 }
 
 /// What may be answered to one operation when one asker calls it, as a cell says it.
@@ -66,7 +68,9 @@ struct AuthorizationTable: Sendable {
         var rows: [String: [Asker: ExpectedAnswer]] = [:]
         for line in markdown.split(separator: "\n") where line.hasPrefix("| `") {
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-            guard cells.count == 1 + Asker.allCases.count else { throw TestFailure("not a row of six cells: \(line)") }
+            guard cells.count == 1 + Asker.allCases.count else {
+                throw TestFailure("not a row of \(1 + Asker.allCases.count) cells: \(line)")
+            }
             let operation = cells[0].trimmingCharacters(in: CharacterSet(charactersIn: "`"))
             guard rows[operation] == nil else { throw TestFailure("\(operation) has two rows") }
             let answers = try cells.dropFirst().map { try ExpectedAnswer($0) }

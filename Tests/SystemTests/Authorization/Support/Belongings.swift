@@ -78,6 +78,7 @@ extension RunningSuite {
         let tomorrow = Timestamp.text(Date().addingTimeInterval(86_400))
         let drop = MoneyDropRequest(amountPerClaim: 100, slots: 2, expiresAt: tomorrow)
         let asked = try await self.ask(as: person, names).id
+        try await self.collectExport(of: person)
         let token = PushTokenRequest(token: person.id.lowercased.replacingOccurrences(of: "-", with: ""))
         return Belongings(
             person: person,
@@ -99,6 +100,20 @@ extension RunningSuite {
             toPay: try await self.ask(as: partner, asks).id,
             toDecline: try await self.ask(as: partner, asks).id
         )
+    }
+
+    /// Asks for all that is held about a person, and waits until it is there.
+    @discardableResult
+    func collectExport(of person: Person) async throws -> ExportResource {
+        let asked = try await self.call("POST", .customer, "/users/me/export", as: person.subject)
+        guard asked.status == 202 else { throw TestFailure("asked for an export: \(asked.status) \(asked.text)") }
+        var export = try asked.decode(ExportResource.self)
+        try await eventually("the export to be ready", within: .seconds(60), every: .milliseconds(200)) {
+            let found = try await self.call("GET", .customer, "/users/me/export", as: person.subject)
+            export = try found.decode(ExportResource.self)
+            return export.state == "ready"
+        }
+        return export
     }
 
     private struct BeneficiaryPage: Decodable {

@@ -134,7 +134,7 @@ extension MatrixWorld {
             return try Self.with(MoneyDropRequest(amountPerClaim: 100, slots: 2, expiresAt: tomorrow), endpoint)
         case "POST /money-drops/{id}/claim":
             // Nobody may claim of their own; the stranger claims of the owner's.
-            let drop = [.merchant, .frozen].contains(asker) ? self.partnersDrop : own.drop
+            let drop = [.merchant, .frozen, .closed].contains(asker) ? self.partnersDrop : own.drop
             let path = endpoint.path(with: ["id": drop.lowercased])
             return MatrixCall(path: path, body: try RunningSuite.json(ClaimRequest()))
         case "POST /payment-requests":

@@ -12,6 +12,7 @@ struct MatrixWorld: Sendable {
     let owner: Belongings
     let merchant: Belongings
     let frozen: Belongings
+    let closed: Belongings
     /// Who is blocked by the owner, and whom everybody blocks.
     let nuisance: Person
     private let applications: [Asker: Application]
@@ -34,6 +35,7 @@ struct MatrixWorld: Sendable {
         async let stranger = suite.person("stranger", funding: Self.funding)
         async let owner = Self.somebody("owner", with: partner, suite)
         async let frozen = Self.somebody("frozen", with: partner, suite)
+        async let closed = Self.somebody("closed", with: partner, suite)
         async let merchant = Self.merchant(with: partner, suite)
         let drop = MoneyDropRequest(
             amountPerClaim: 100,
@@ -47,6 +49,7 @@ struct MatrixWorld: Sendable {
             owner: try await owner,
             merchant: try await merchant,
             frozen: try await frozen,
+            closed: try await closed,
             nuisance: try await nuisance,
             applications: applications,
             partnersDrop: try await suite.drop(by: partner, drop).moneyDropID,
@@ -59,16 +62,21 @@ struct MatrixWorld: Sendable {
         try await suite.block(world.nuisance, by: world.owner.person)
         try await suite.receiveOnly(world.merchant.person)
         try await suite.restrict(world.frozen.person, to: "frozen")
+        try await suite.close(world.closed.person)
         return world
     }
 
-    /// Sign-ups that wait for documents, of an owner, of a merchant that receives only, and of somebody frozen.
+    /// Sign-ups that wait for documents, of an owner, of a merchant that receives only, of somebody frozen and of somebody
+    /// closed.
     private static func applications(_ suite: RunningSuite) async throws -> [Asker: Application] {
         var applications: [Asker: Application] = [:]
-        for asker in [Asker.owner, .merchant, .frozen] { applications[asker] = try await suite.application() }
+        for asker in [Asker.owner, .merchant, .frozen, .closed] { applications[asker] = try await suite.application() }
         if let merchant = applications[.merchant] { try await suite.receiveOnly(merchant) }
         if let frozen = applications[.frozen] {
             try await suite.orderRestriction("frozen", of: UserID(clerkSubject: frozen.subject).uuid)
+        }
+        if let closed = applications[.closed] {
+            try await suite.orderRestriction("closed", of: UserID(clerkSubject: closed.subject).uuid)
         }
         return applications
     }
@@ -94,6 +102,7 @@ struct MatrixWorld: Sendable {
         case .stranger: self.stranger
         case .merchant: self.merchant.person
         case .frozen: self.frozen.person
+        case .closed: self.closed.person
         }
     }
 
@@ -103,6 +112,7 @@ struct MatrixWorld: Sendable {
         case .nobody, .owner, .stranger: self.owner
         case .merchant: self.merchant
         case .frozen: self.frozen
+        case .closed: self.closed
         }
     }
 
@@ -149,6 +159,27 @@ extension RunningSuite {
     fileprivate func restrict(_ person: Person, to restriction: String) async throws {
         try await self.orderRestriction(restriction, of: person.id)
         try await self.transaction(knows: "status = '\(restriction)'", of: person)
+    }
+
+    /// Closes a profile, as an operator does, and waits until everybody who has to know does.
+    fileprivate func close(_ person: Person) async throws {
+        try await self.orderRestriction("closed", of: person.id)
+        try await self.transaction(knows: "status = 'closed'", of: person)
+        let closed = [
+            ("auth", "users WHERE closed_at IS NOT NULL AND id"), ("notification", "closed_profiles WHERE user_id"),
+            ("subscription", "closed_profiles WHERE user_id"),
+        ]
+        for (service, rows) in closed {
+            let sql = "SELECT count(*) FROM \(rows) = '\(person.id)'"
+            try await eventually("\(service) to know", within: .seconds(20), every: .milliseconds(50)) {
+                try await self.number(sql, of: service) == 1
+            }
+        }
+        // What was open ends with the profile; that is what the columns say of it.
+        let image = "SELECT count(*) FROM payment_requests WHERE owner_id = '\(person.id)' AND state = 'open'"
+        try await eventually("the requests to end", within: .seconds(20), every: .milliseconds(50)) {
+            try await self.number(image) == 0
+        }
     }
 
     private func transaction(knows condition: String, of person: Person) async throws {

@@ -53,7 +53,12 @@ extension CanaryWalk {
     func usePhones(_ person: Person) async throws {
         let words = self.canaries
         let token = try RunningSuite.json(PushTokenRequest(token: words.pushToken, deviceID: person.device))
-        _ = try self.must("a push token", try await self.send("POST", .notification, "/push-tokens", token))
+        // Notification hears of the phone a moment after auth knows it.
+        let taken = try await eventually("the phone to be known", within: .seconds(30)) {
+            let answer = try await self.send("POST", .notification, "/push-tokens", token)
+            return answer.status == 409 ? nil : answer
+        }
+        _ = try self.must("a push token", taken)
         let phone = DeviceRequest(
             name: "\(words["phone's name"]) 2",
             publicKey: Base64URL.encode(DevicePrivateKey().publicKey.x963),
@@ -154,7 +159,8 @@ extension CanaryWalk {
     }
 
     /// Who hears of a person's details.
-    private static let listeners = ["customer", "notification"]
+    private static let listeners =
+        EventCatalogue.definition(of: UserDetailsProvided.type)?.consumers.map(\.rawValue) ?? []
 
     /// What an operator does about it in the end.
     func discard(_ event: UUID, about person: Person) async throws {

@@ -7,6 +7,7 @@ struct Endpoint: Sendable, CustomStringConvertible {
         case session
         case `internal`
         case dataKeys
+        case exports
         case open
     }
 

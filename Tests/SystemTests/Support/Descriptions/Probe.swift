@@ -84,6 +84,7 @@ struct Prober: Sendable {
         var headers: [(String, String)] = []
         switch endpoint.access {
         case .open: break
+        case .exports: headers.append(("Authorization", "Bearer \(self.suite.environment.exportsToken)"))
         case .dataKeys: headers.append(("Authorization", "Bearer \(self.suite.environment.dataKeysToken)"))
         case .internal: headers.append(("Authorization", "Bearer \(self.suite.environment.internalToken)"))
         case .session:

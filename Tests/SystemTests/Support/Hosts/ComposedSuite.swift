@@ -38,6 +38,7 @@ struct ComposedSuite: Sendable {
             case .internalToken: try self.value("INTERNAL_TOKEN")
             case .metricsToken: try self.value("METRICS_TOKEN")
             case .dataKeysToken: try self.value("DATA_KEYS_TOKEN")
+            case .exportsToken: try self.value("EXPORTS_TOKEN")
             case .anchorAPIKey: try self.value("ANCHOR_API_KEY")
             case .anchorWebhookToken: try self.value("ANCHOR_WEBHOOK_TOKEN")
             case .operatorAda: try self.value("OPERATOR_ADA_TOKEN")

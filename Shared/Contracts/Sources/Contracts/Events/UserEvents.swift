@@ -270,6 +270,34 @@ public struct UserTierChanged: EventData {
     }
 }
 
+/// All that is held about a user was collected because the user asked for it, and can be taken for a day.
+///
+/// Published by customer.
+public struct UserExportReady: EventData {
+    /// `user.export_ready`.
+    public static let type: EventType = "user.export_ready"
+
+    /// The person or business.
+    public var userID: UUID
+    /// What was asked for.
+    public var exportID: UUID
+    /// RFC 3339, UTC; then it is deleted.
+    public var expiresAt: String
+
+    /// Puts the values together.
+    public init(userID: UUID, exportID: UUID, expiresAt: String) {
+        self.userID = userID
+        self.exportID = exportID
+        self.expiresAt = expiresAt
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case exportID = "export_id"
+        case expiresAt = "expires_at"
+    }
+}
+
 /// A user has blocked somebody, or has taken that back.
 ///
 /// Published by customer.
