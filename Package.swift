@@ -161,7 +161,7 @@ let layers: [Target] = [
         [
             "OutgoingHTTP", "ImageFiles", "ObjectStorage", contracts, "Primitives", "Postgres", "AMQP", "Redis",
             "EventLoops", "Messaging", "Sealing", hummingbird, hummingbirdCore, "Cryptography", lifecycle, unixSignals,
-            logging, httpTypes, nioCore, collections,
+            logging, httpTypes, nioCore, nioHTTP1, collections,
         ]
     ),
     // A suite of processes, for development and tests

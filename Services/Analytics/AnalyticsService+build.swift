@@ -31,7 +31,12 @@ struct AnalyticsParts {
                 projections: [money]
             )
         }
-        return ServiceParts(router: self.router(messaging.requests), messaging: messaging, exports: .analytics)
+        return ServiceParts(
+            router: self.router(messaging.requests),
+            messaging: messaging,
+            queries: .analytics,
+            exports: .analytics
+        )
     }
 
     private func router(_ requests: EventDatabase) -> Router<AppRequestContext> {

@@ -72,6 +72,7 @@ struct AuthParts {
         return ServiceParts(
             router: router,
             messaging: messaging,
+            queries: .auth,
             guardedRoutes: keys,
             exports: .auth,
             exportKeys: VaultKeys(vault: self.vault, database: messaging.work),

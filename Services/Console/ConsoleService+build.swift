@@ -65,6 +65,7 @@ struct ConsoleParts {
             router: try self.page(reads, events, messaging.requests) { follower?.isFollowing ?? false },
             messaging: messaging,
             services: follower.map { [$0] } ?? [],
+            queries: .console,
             pages: [Self.pagePath] + DocumentController.paths,
             exports: .console
         ) { group in

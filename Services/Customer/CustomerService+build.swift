@@ -68,6 +68,7 @@ struct CustomerParts {
                     logger: self.host.logger
                 )
             ],
+            queries: .customer,
             exports: .customer
         ) {
             internalRoutes.add(to: $0)

@@ -73,6 +73,7 @@ struct NotificationParts {
             router: router,
             messaging: messaging,
             services: [hub, lane] + (self.apple.map { [PushConnection(http: $0)] } ?? []),
+            queries: .notification,
             exports: .notification
         )
     }

@@ -43,6 +43,7 @@ struct SubscriptionParts {
         return ServiceParts(
             router: self.router(messaging.requests),
             messaging: messaging,
+            queries: .subscription,
             exports: .subscription
         ) {
             internalRoutes.add(to: $0)

@@ -61,6 +61,7 @@ struct TransactionParts {
                 BillMetrics(store: self.bills, registry: self.host.metrics, logger: self.host.logger),
                 DisputeMetrics(store: self.disputes, registry: self.host.metrics, logger: self.host.logger),
             ],
+            queries: .transaction,
             exports: .transaction
         ) {
             InvariantsController(store: InvariantStore(client: self.host.workers)).add(to: $0)

@@ -40,6 +40,18 @@ struct SignUpTests {
         #expect(try SignUp(checking: request, today: self.today).details.status == .awaitingDetails)
     }
 
+    @Test("a phone number and an address are kept in one form, however they were written")
+    func forms() throws {
+        for (phone, email) in [
+            ("0803 123 4567", "adaeze@Example.COM"), ("+234 (0) 803-123-4567", " adaeze@example.com"),
+        ] {
+            var request = Sample.personal("ada")
+            request.contactDetails?.phone = phone
+            request.contactDetails?.email = email
+            #expect(try SignUp(checking: request, today: self.today).details.contact == Sample.contact)
+        }
+    }
+
     @Test("each broken rule names its field")
     func pointers() {
         let cases: [(String, FieldRule, (inout OnboardingRequest) -> Void)] = [
@@ -57,7 +69,9 @@ struct SignUpTests {
             ("/kyc_details/date_of_birth", .pastDate, { $0.kycDetails?.dateOfBirth = "1899-12-31" }),
             ("/kyc_details/date_of_birth", .adult, { $0.kycDetails?.dateOfBirth = "2008-11-22" }),
             ("/contact_details/email", .email, { $0.contactDetails?.email = "adaeze@example" }),
-            ("/contact_details/phone", .phone, { $0.contactDetails?.phone = "+2348031234567" }),
+            ("/contact_details/email", .email, { $0.contactDetails?.email = "ada..b@example.com" }),
+            ("/contact_details/phone", .phone, { $0.contactDetails?.phone = "00000000000" }),
+            ("/contact_details/phone", .phone, { $0.contactDetails?.phone = "+448031234567" }),
             ("/contact_details/gender", .gender, { $0.contactDetails?.gender = "female" }),
             ("/contact_details/address/city", .text, { $0.contactDetails?.address.city = "  " }),
             ("/contact_details/address/line_1", .text, { $0.contactDetails?.address.line1 = "1\u{202E}Marina" }),

@@ -6,9 +6,9 @@ import regex
 
 
 def named(node):
-    """A value as clients send it: no letters that nobody sees, and no spaces around a text, which services drop."""
+    """A value as clients send it: no letters that nobody sees, no heaps of marks, no spaces around a text."""
     if isinstance(node, str):
-        seen = regex.sub(r"[\p{C}\p{Zl}\p{Zp}]|^[\s\p{Z}]|[\s\p{Z}]$", "x", node)
+        seen = regex.sub(r"[\p{C}\p{Zl}\p{Zp}\p{DI}\u2800]|^[\s\p{Z}\p{M}]|[\s\p{Z}]$|(?<=\p{M}{6})\p{M}", "x", node)
         # Unicode grows: what only one of two tables knows is not sent.
         return "".join("x" if unicodedata.category(letter).startswith("C") else letter for letter in seen)
     if isinstance(node, float) and node.is_integer() and abs(node) < 2**63:

@@ -108,6 +108,24 @@ class Published(unittest.TestCase):
         self.assert_noticed("account_number: '0123456789'", "account_number: 0123456789", "YAML 1.2")
         self.assert_noticed("'2026-11-01'", "2026-11-01", "YAML 1.1")
 
+    def test_the_documents_that_people_write_are_read_alike_too(self):
+        self.assertEqual(list(openapi.misread_sources()), [])
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for path in openapi.sources():
+                copy = root / path.relative_to(openapi.ROOT)
+                copy.parent.mkdir(parents=True)
+                copy.write_text(path.read_text())
+            auth = root / "Services/Auth/openapi.yaml"
+            examples = {"phone: '08031234567'": "phone: 08031234567", "pin: '4821'": "pin: 0o17"}
+            for quoted, plain in examples.items():
+                text = auth.read_text()
+                self.assertIn(quoted, text)
+                auth.write_text(text.replace(quoted, plain, 1))
+            problems = list(openapi.misread_sources(root))
+            self.assertEqual(len(problems), len(examples), problems)
+            self.assertTrue(all("Auth" in problem and "YAML 1.2" in problem for problem in problems), problems)
+
     def test_what_the_validator_objects_to_is_noticed(self):
         self.assert_noticed("  description: 'Everything", "  descriptions: 'Everything", "not OpenAPI 3.1")
         self.assert_noticed("      operationId: payUser", "      operationId: getWallet", "not OpenAPI 3.1")
@@ -169,6 +187,20 @@ class Rules(unittest.TestCase):
         document = sample()
         del answer_of(document)["schema"]
         self.assert_noticed(document, "no schema")
+
+    def test_a_body_that_takes_any_member_is_noticed_however_deep_it_is(self):
+        def body(path="/things", **closed):
+            person = {"type": "object", "properties": {"name": {"type": "string"}}}
+            people = {"type": "array", "items": person | closed.get("inner", {})}
+            schema = {"type": "object", "properties": {"people": people}} | closed.get("outer", {})
+            wanted = {"content": {"application/json": {"schema": schema}}}
+            return openapi.has_closed_bodies(sample(path=path, requestBody=wanted))
+
+        closed = {"additionalProperties": False}
+        self.assertEqual(list(body(outer=closed, inner=closed)), [])
+        self.assertIn("open: /people/items", " ".join(body(outer=closed)))
+        self.assertIn("open: /", " ".join(body(inner=closed)))
+        self.assertEqual(list(body(path="/webhooks/others")), [])
 
     def test_examples_that_break_their_schema_are_noticed(self):
         good = {"id": "019aa36c-5d5c-7cc5-a5a9-5f3a2f1f0b11"}

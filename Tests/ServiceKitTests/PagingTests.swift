@@ -36,6 +36,12 @@ private func routes(_ router: Router<AppRequestContext>) {
     }
 }
 
+private let queries = RouteQueries(
+    Dictionary(
+        uniqueKeysWithValues: ["numbers", "others", "kept", "ids"].map { ("GET /\($0)", Paging.parameters) }
+    )
+)
+
 @Suite("pages of lists")
 struct PagingTests {
     private func ask(_ path: String, as user: String = "ada", _ running: RunningHost) async throws -> [String: String] {
@@ -52,7 +58,7 @@ struct PagingTests {
 
     @Test("a cursor leads to where the page before ended")
     func follow() async throws {
-        try await withRunningHost(routes: routes) { running in
+        try await withRunningHost(queries: queries, routes: routes) { running in
             let first = try await self.ask("/numbers", running)
             #expect(first["position"] == "\(Int64.max)")
             #expect(first["limit"] == "20")
@@ -67,7 +73,7 @@ struct PagingTests {
 
     @Test("a cursor keeps numbers, and one that keeps fewer is of another list")
     func numbers() async throws {
-        try await withRunningHost(routes: routes) { running in
+        try await withRunningHost(queries: queries, routes: routes) { running in
             let first = try await self.ask("/kept", running)
             #expect(first["numbers"]?.isEmpty == true)
             let second = try await self.ask("/kept?cursor=\(first["next"] ?? "")", running)
@@ -79,7 +85,7 @@ struct PagingTests {
 
     @Test("a cursor with any character changed, cut or added is refused")
     func changed() async throws {
-        try await withRunningHost(routes: routes) { running in
+        try await withRunningHost(queries: queries, routes: routes) { running in
             let cursor = try #require(try await self.ask("/numbers", running)["next"])
             var changed = [
                 String(cursor.dropLast()), String(cursor.dropFirst()), cursor + "A", cursor + "AAAA", "", "AAAA",
@@ -96,7 +102,7 @@ struct PagingTests {
 
     @Test("a cursor of another list or another person is refused")
     func elsewhere() async throws {
-        try await withRunningHost(routes: routes) { running in
+        try await withRunningHost(queries: queries, routes: routes) { running in
             let cursor = try #require(try await self.ask("/numbers", running)["next"])
             let id = try #require(try await self.ask("/ids", running)["next"])
             #expect(try await self.isRefused("/others?cursor=\(cursor)", running))
@@ -138,10 +144,10 @@ struct PagingTests {
 
     @Test(
         "a limit is a number within its bounds",
-        arguments: ["0", "51", "-1", "x", "", "1.5", "99999999999999999999"]
+        arguments: ["0", "51", "-1", "x", "", "1.5", "+5", "%2B5", "5&limit=6", "99999999999999999999"]
     )
     func limits(text: String) async throws {
-        let isRefused = try await withRunningHost(routes: routes) { running in
+        let isRefused = try await withRunningHost(queries: queries, routes: routes) { running in
             try await self.isRefused("/numbers?limit=\(text)", running)
         }
         #expect(isRefused)

@@ -13,18 +13,23 @@ private struct Payment: Decodable, Equatable {
     var note: String?
     var details: Details?
     var tags: [String]?
+    var items: [Item]?
+
+    struct Item: Decodable, Equatable {
+        let name: String
+    }
 
     enum CodingKeys: String, CodingKey {
         case amount
         case note
         case details = "kyc_details"
-        case tags
+        case tags, items
     }
 }
 
 private func refusal(_ text: String) -> APIError? {
     do {
-        _ = try StrictJSONDecoder.decode(Payment.self, from: Array(text.utf8))
+        _ = try StrictJSONDecoder.decodeClosed(Payment.self, from: Array(text.utf8))
         return nil
     } catch let error as StrictJSONError {
         return APIError.from(error)
@@ -46,11 +51,52 @@ struct StrictJSONTests {
         #expect(!StrictJSONText.isOne("{}".utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }))
     }
 
-    @Test("a good body decodes and unknown members are ignored")
+    @Test("what programs send decodes, and members that nobody knows yet are passed over")
     func good() throws {
         let text = #" {"amount": 9223372036854775807, "note":"a\u00e9\ud83d\ude00\n", "extra": [1.5, {"x": null}]} "#
         let payment = try StrictJSONDecoder.decode(Payment.self, from: Array(text.utf8))
         #expect(payment == Payment(amount: .max, note: "aé😀\n"))
+    }
+
+    @Test(
+        "a member that the type does not ask for is refused with its place, wherever it is",
+        arguments: [
+            (#"{"amount":1,"nte":"a"}"#, "/nte"), (#"{"amount":1,"note":null,"x":null}"#, "/x"),
+            (#"{"amount":1,"kyc_details":{"bvn":"1","nin":"2"}}"#, "/kyc_details/nin"),
+            (#"{"amount":1,"Amount":2}"#, ""), (#"{"amount":1,"Ada Testperson":2}"#, ""),
+            (#"{"amount":1,"items":[{"name":"a"},{"name":"b","nam":"c"}]}"#, "/items/1/nam"),
+        ]
+    )
+    func unknown(text: String, pointer: String) {
+        let error = refusal(text)
+        #expect(error?.status.code == 400)
+        #expect(error?.code == "unknown_field")
+        #expect(error?.source == .pointer(pointer))
+        #expect(error?.detail?.contains("Ada") == false)
+    }
+
+    @Test("members that a type asks for only sometimes are known when it has asked")
+    func asked() throws {
+        struct Word: Decodable {
+            let text: String
+            private enum CodingKeys: String, CodingKey { case kind, text }
+            init(from decoder: any Decoder) throws {
+                let members = try decoder.container(keyedBy: CodingKeys.self)
+                let isKept = try members.decodeIfPresent(String.self, forKey: .kind) == "kept"
+                self.text = isKept ? try members.decode(String.self, forKey: .text) : ""
+            }
+        }
+        func decode(_ text: String) throws -> String {
+            try StrictJSONDecoder.decodeClosed(Word.self, from: Array(text.utf8)).text
+        }
+        let kept = try decode(#"{"kind":"kept","text":"a"}"#)
+        #expect(kept == "a")
+        #expect(throws: StrictJSONError(reason: .unknownName, pointer: "/text")) {
+            try decode(#"{"kind":"other","text":"a"}"#)
+        }
+        let free = Array(#"{"a":{"b":"1"},"c":{}}"#.utf8)
+        let names = try StrictJSONDecoder.decodeClosed([String: [String: String]].self, from: free)
+        #expect(names.count == 2)
     }
 
     @Test("null counts as absent for an optional member")

@@ -10,6 +10,8 @@ extension Probes {
         private struct Routes: Decodable {
             let `public`: [String]
             let `internal`: [String]
+            /// The parameters of the query, by route.
+            let parameters: [String: [String]]
         }
 
         private static func endpoints() throws -> [Endpoint] {
@@ -27,6 +29,8 @@ extension Probes {
             #expect(Set(described.filter { !$0.isOnInternalPort }.map(\.name)) == Set(routes.public))
             #expect(Set(described.filter(\.isOnInternalPort).map(\.name)) == Set(routes.internal))
             #expect(Set(described.map(\.name)).count == described.count)
+            let taken = described.filter { !$0.queryNames.isEmpty }.map { ($0.name, $0.queryNames.sorted()) }
+            #expect(Dictionary(uniqueKeysWithValues: taken) == routes.parameters)
             for endpoint in described where endpoint.isOnInternalPort {
                 let isHealth = endpoint.path.hasPrefix("/health/")
                 let isGuarded = [.internal, .dataKeys, .exports].contains(endpoint.access)
@@ -64,7 +68,7 @@ extension Probes {
             let suite = try RunningSuite.current
             let prober = try await Prober(suite)
             let probes = try Self.endpoints().filter { $0.access != .open }.flatMap { endpoint in
-                endpoint.badBodies(more: Self.more[endpoint.name] ?? []).map { bad in
+                endpoint.badBodies(more: (Self.more[endpoint.name] ?? []) + endpoint.badTexts).map { bad in
                     var probe = Probe(endpoint, status: bad.status)
                     probe.body = bad.bytes
                     probe.headers = bad.contentType == "application/json" ? [] : [("Content-Type", bad.contentType)]
@@ -149,11 +153,16 @@ extension Probes {
                 "\(parameter.name)=" + ($0.addingPercentEncoding(withAllowedCharacters: allowed) ?? "")
             }
             queries += ["\(parameter.name)=%00", "\(parameter.name)=%FF", "\(parameter.name)=%ZZ"]
-            if parameter.isRequired { queries.append("other=1") }
-            return queries.map { query in
+            let good = "\(parameter.name)=\(parameter.example ?? "")"
+            queries.append("\(good)&\(good)")
+            if parameter.isRequired { queries.append("") }
+            var refused = queries.map { (query: $0, source: parameter.name) }
+            // A slip in the name.
+            refused.append((query: "\(parameter.name)x=1", source: "\(parameter.name)x"))
+            return refused.map { query, source in
                 var probe = Probe(endpoint, status: 400)
                 probe.path = endpoint.path() + "?" + query
-                probe.source = parameter.name
+                probe.source = source
                 return probe
             }
         }

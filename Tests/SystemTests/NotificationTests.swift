@@ -44,6 +44,46 @@ extension Journeys {
             #expect(Set(try await suite.pushes(to: token).map(\.id)).count == 2)
         }
 
+        @Test("whenever a message comes, it is in the inbox that was read or in the stream that follows it, and in one")
+        func follow() async throws {
+            let suite = try RunningSuite.current
+            let person = try await suite.person("follows")
+            let read: () async throws -> NotificationPage = {
+                try await suite.call("GET", .notification, "/notifications?limit=100", as: person.subject)
+                    .decode(NotificationPage.self)
+            }
+            // Their messages come when they come: before the inbox is read, between the two, or after.
+            try await suite.addDevice(of: person)
+            let inbox = try await read()
+            try await suite.addDevice(of: person)
+            let place = try #require(inbox.meta?.lastEventID)
+            try await suite.listen(as: person, from: place) { stream in
+                try await suite.addDevice(of: person)
+                let inboxIDs = inbox.data.map(\.id)
+                let (heard, all) = try await eventually(
+                    "the stream to have what the inbox had not",
+                    within: .seconds(30)
+                ) {
+                    let heard = stream.messageIDs
+                    let now = try await read().data
+                    let devices = now.filter { $0.kind == "device.registered" }
+                    let isAll = devices.count == 4 && Set(now.map(\.id)) == Set(inboxIDs + heard)
+                    return isAll ? (heard.count, now.count) : nil
+                }
+                #expect(inboxIDs.count + heard == all)
+                let numbers = stream.events.filter { $0.name == "notification" }.compactMap { Int($0.id) }
+                let first = try #require(Int(place)) + 1
+                #expect(numbers == Array(first..<first + numbers.count))
+            }
+            let path = "/notifications?limit=1"
+            let first = try await suite.call("GET", .notification, path, as: person.subject)
+                .decode(NotificationPage.self)
+            let next = try #require(first.nextCursor)
+            let later = try await suite.call("GET", .notification, "\(path)&cursor=\(next)", as: person.subject)
+                .decode(NotificationPage.self)
+            #expect(first.meta != nil && later.meta == nil)
+        }
+
         @Test("a client that polls gets 304 until something changes, and what it may not turn off is refused")
         func poll() async throws {
             let suite = try RunningSuite.current

@@ -10,24 +10,18 @@ struct FieldCheck {
         FieldProblem(pointer: "\(self.pointer)/\(name)", rule: rule)
     }
 
-    /// Text without surrounding spaces.
+    /// A text of a person in its kept form.
     func text(
         _ name: String,
         _ value: String,
         _ length: ClosedRange<Int>,
         else rule: FieldRule = .text
     ) throws(FieldProblem) -> String {
-        // Bytes first: counting characters of a long text is not free.
-        guard value.utf8.count <= length.upperBound * 4 + 16 else { throw self.fail(name, rule) }
-        let trimmed = value.trimmingCharacters(in: .whitespacesAndNewlines).precomposedStringWithCanonicalMapping
-        let isPlain = trimmed.unicodeScalars.allSatisfy { scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
-            default: true
-            }
+        do throws(PersonText.Problem) {
+            return try PersonText.checked(value, length)
+        } catch {
+            throw self.fail(name, rule)
         }
-        guard isPlain, trimmed.hasCodePoints(length) else { throw self.fail(name, rule) }
-        return trimmed
     }
 
     /// First and last name at least, as the provider wants them.
@@ -59,37 +53,17 @@ struct FieldCheck {
     }
 
     func email(_ name: String, _ value: String) throws(FieldProblem) -> String {
-        let text = value.trimmingCharacters(in: .whitespaces).lowercased()
-        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-        guard text.utf8.count <= 254, parts.count == 2, Self.isMailbox(parts[0]), Self.isDomain(parts[1]) else {
-            throw self.fail(name, .email)
-        }
-        return text
+        guard let address = EmailAddress(value) else { throw self.fail(name, .email) }
+        return address.description
     }
 
     func phone(_ name: String, _ value: String) throws(FieldProblem) -> String {
-        guard value.utf8.count == 11, value.utf8.allSatisfy(\.isDigit), value.hasPrefix("0") else {
-            throw self.fail(name, .phone)
-        }
-        return value
+        guard let number = PhoneNumber(value) else { throw self.fail(name, .phone) }
+        return number.description
     }
 
     private static let firstYear = 1900
     private static let adultMonths = 18 * 12
-
-    private static func isMailbox(_ text: Substring) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { $0.isLetterOrDigit || ".!#$%&'*+/=?^_`{|}~-".utf8.contains($0) }
-    }
-
-    private static func isDomain(_ text: Substring) -> Bool {
-        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
-        return labels.count >= 2
-            && labels.allSatisfy { label in
-                (1...63).contains(label.utf8.count)
-                    && label.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
-            }
-    }
 }
 
 extension UInt8 {

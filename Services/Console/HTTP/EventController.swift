@@ -63,11 +63,7 @@ struct EventController: Sendable {
     }
 
     private static func wait(_ request: Request) throws(APIError) -> Duration {
-        guard let text = request.uri.queryParameters.get("wait") else { return .zero }
-        guard let seconds = Int(text), Self.waits.contains(seconds) else {
-            throw .invalid(parameter: "wait", detail: "Seconds, \(Self.waits.lowerBound) to \(Self.waits.upperBound).")
-        }
-        return .seconds(seconds)
+        .seconds(try request.number("wait", in: Self.waits) ?? 0)
     }
 
     /// One of some words; the first when none is given.

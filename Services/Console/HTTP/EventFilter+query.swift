@@ -4,6 +4,9 @@ import Primitives
 import ServiceKit
 
 extension EventFilter {
+    /// The names of the query's parameters.
+    static let parameters = ["from", "to", "type", "source", "subject", "correlation", "causation"]
+
     /// Reads `from`, `to`, `type`, `source`, `subject`, `correlation` and `causation`.
     ///
     /// - Throws: 400 `invalid_parameter`.

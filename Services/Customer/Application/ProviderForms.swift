@@ -16,7 +16,7 @@ enum ProviderForms {
             fullName: name,
             address: Self.address(contact.address),
             email: email,
-            phoneNumber: contact.phone,
+            phoneNumber: Self.national(contact.phone),
             metadata: [Self.userIDKey: user.description]
         )
     }
@@ -40,7 +40,7 @@ enum ProviderForms {
             ),
             contact: BusinessContact(
                 email: email,
-                phoneNumber: contact.phone,
+                phoneNumber: Self.national(contact.phone),
                 address: Self.address(contact.address)
             ),
             officers: [officer],
@@ -68,12 +68,15 @@ enum ProviderForms {
             address: Self.address(contact.address),
             dateOfBirth: director.dateOfBirth,
             email: email,
-            phoneNumber: contact.phone,
+            phoneNumber: Self.national(contact.phone),
             bvn: director.bvn,
             title: "CEO",
             percentageOwned: 100
         )
     }
+
+    /// The provider takes a number as it is dialled inside of the country.
+    private static func national(_ phone: String) -> String { PhoneNumber(phone)?.national ?? phone }
 
     private static func name(_ fullName: String) -> PersonName? {
         NameParts(fullName).map { PersonName(firstName: $0.first, lastName: $0.last, middleName: $0.middle) }

@@ -51,10 +51,14 @@ struct HandedContent: Sendable, Hashable {
 
     private static func text(_ bytes: [UInt8]) throws(DocumentProblem) -> HandedContent {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .textInvalid }
-        let line = text.trimming(while: \.isWhitespace)
-        let isLine = line.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-        guard line.hasCodePoints(1...Self.maximumCharacters), isLine else { throw .textInvalid }
-        return HandedContent(kind: .text, bytes: Array(line.utf8))
+        do throws(PersonText.Problem) {
+            return HandedContent(
+                kind: .text,
+                bytes: Array(try PersonText.checked(text, 1...Self.maximumCharacters).utf8)
+            )
+        } catch {
+            throw .textInvalid
+        }
     }
 
     private static func file(_ bytes: [UInt8]) throws -> HandedContent {
@@ -93,10 +97,4 @@ enum DocumentProblem: Error, Hashable, Sendable {
     case tooManyBytes
     /// No line of text of a bearable length.
     case textInvalid
-}
-
-extension String {
-    fileprivate func trimming(while matches: (Character) -> Bool) -> String {
-        String(self.drop(while: matches).reversed().drop(while: matches).reversed())
-    }
 }

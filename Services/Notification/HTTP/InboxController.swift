@@ -31,13 +31,18 @@ struct InboxController: Sendable {
         let state = try await self.inbox.state(user, on: self.database)
         let tag = EntityTag(revision: state.revision, of: user)
         if tag.isKnown(to: request.headers) { return tag.notModified }
-        let rows = try await self.inbox.page(user, before: before, limit: paging.limit, on: self.database)
+        // Positions are given in the order of commits: a page that ends at the inbox's last one has all up to it, and
+        // what comes meanwhile is the stream's.
+        let end = min(before, state.lastPosition + 1)
+        let rows = try await self.inbox.page(user, before: end, limit: paging.limit, on: self.database)
         let page = rows.prefix(paging.limit)
         return try APIResponse(
             json: NotificationPage(
                 data: page.map { NotificationResource($0) },
                 unread: Int(state.unread),
-                nextCursor: rows.count > paging.limit ? page.last.map { paging.cursor(after: $0.position) } : nil
+                nextCursor: rows.count > paging.limit ? page.last.map { paging.cursor(after: $0.position) } : nil,
+                // Of a later page it would be too late: what came since the first one is in neither.
+                meta: paging.isContinued ? nil : NotificationPage.Meta(lastEventID: String(state.lastPosition))
             ),
             headers: tag.privateHeaders
         )

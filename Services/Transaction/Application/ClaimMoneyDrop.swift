@@ -23,7 +23,7 @@ struct ClaimMoneyDrop: Sendable {
         guard wait == 0 else { throw DropPasswordProblem.tooMany(wait: wait) }
         let isRight: Bool
         do {
-            isRight = try await self.hasher.verify(password, against: hash)
+            isRight = try await self.hasher.verify(MoneyDropDraft.composed(password), against: hash)
         } catch {
             try await self.store.giveBackTry(of: drop, by: user)
             throw BusyHashing()

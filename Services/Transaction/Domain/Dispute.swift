@@ -30,20 +30,16 @@ struct DisputeDraft: Sendable, Equatable {
         self.text = try Self.checked(text, at: "/text")
     }
 
-    /// What both sides write: it says something, and holds nothing that cannot be seen.
+    /// What both sides write, in its kept form.
     static func checked(_ text: String, at pointer: String) throws(FieldProblem) -> String {
-        let rule = FieldProblem(
-            pointer: pointer,
-            detail: "1 to \(Self.longestText) characters, all of which show."
-        )
-        // Length first: a long text is not looked at letter by letter.
-        guard text.hasCodePoints(1...Self.longestText) else { throw rule }
-        let categories = text.unicodeScalars.map(\.properties.generalCategory)
-        let spaces: Set<Unicode.GeneralCategory> = [.spaceSeparator, .lineSeparator, .paragraphSeparator]
-        guard categories.allSatisfy({ $0 != .control && $0 != .format }),
-            categories.contains(where: { !spaces.contains($0) })
-        else { throw rule }
-        return text
+        do throws(PersonText.Problem) {
+            return try PersonText.checked(text, 1...Self.longestText)
+        } catch {
+            throw FieldProblem(
+                pointer: pointer,
+                detail: "One line of 1 to \(Self.longestText) characters, all of which show."
+            )
+        }
     }
 }
 

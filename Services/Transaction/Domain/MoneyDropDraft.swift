@@ -52,7 +52,7 @@ struct MoneyDropDraft: Sendable, Equatable {
         } catch .descriptionTooLong {
             throw FieldProblem(pointer: pointer, detail: "At most \(PaymentDraft.maximumDescription) characters.")
         } catch {
-            throw FieldProblem(pointer: pointer, detail: "Control characters are not allowed.")
+            throw FieldProblem(pointer: pointer, detail: "One line, all of which shows.")
         }
     }
 
@@ -70,8 +70,11 @@ struct MoneyDropDraft: Sendable, Equatable {
                 detail: "From \(Self.passwordLength.lowerBound) to \(Self.passwordLength.upperBound) characters."
             )
         }
-        return password
+        return Self.composed(password)
     }
+
+    /// A password as it is hashed: phones write the same letters in more than one way.
+    static func composed(_ password: String) -> String { password.precomposedStringWithCanonicalMapping }
 }
 
 /// A drop that is to be made, with what the service adds to the draft.

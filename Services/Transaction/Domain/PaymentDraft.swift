@@ -21,17 +21,18 @@ struct PaymentDraft: Sendable, Equatable {
         self.description = try Self.checked(description)
     }
 
-    /// What people write for each other: short, and nothing in it that does not show.
-    ///
-    /// Nothing and an empty text are the same.
+    /// What people write for each other, in its kept form; nothing and an empty text are the same.
     static func checked(_ description: String?) throws(PaymentProblem) -> String? {
-        guard let description, !description.isEmpty else { return nil }
-        guard description.hasCodePoints(0...Self.maximumDescription) else { throw .descriptionTooLong }
-        let isPrintable = description.unicodeScalars.allSatisfy { scalar in
-            scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .format
+        guard let description else { return nil }
+        do throws(PersonText.Problem) {
+            let text = try PersonText.checked(description, 0...Self.maximumDescription)
+            return text.isEmpty ? nil : text
+        } catch {
+            switch error {
+            case .length: throw .descriptionTooLong
+            case .notShown: throw .descriptionNotPrintable
+            }
         }
-        guard isPrintable else { throw .descriptionNotPrintable }
-        return description
     }
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {

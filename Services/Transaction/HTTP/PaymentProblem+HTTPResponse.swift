@@ -11,7 +11,7 @@ extension PaymentProblem: APIErrorConvertible {
         case .descriptionTooLong:
             .invalid("/description", detail: "At most \(PaymentDraft.maximumDescription) characters.")
         case .descriptionNotPrintable:
-            .invalid("/description", detail: "Control characters are not allowed.")
+            .invalid("/description", detail: "One line, all of which shows.")
         }
     }
 }

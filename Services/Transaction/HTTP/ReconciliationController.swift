@@ -84,7 +84,9 @@ struct ReconciliationController: Sendable {
     private func note(_ request: Request, _ context: AppRequestContext) async throws -> APIResponse {
         let body = try await request.decodeBody(as: Note.self, context: context)
         let order = try OperatorOrder(request, context, reason: body.text, at: "/text")
-        guard let id = context.parameters.get("id").flatMap({ Int64($0) }), id > 0 else {
+        guard let id = context.parameters.get("id").flatMap({ Int64($0) }), id > 0,
+            context.parameters.get("id") == String(id)
+        else {
             throw APIError.notFound(parameter: "id")
         }
         let noted = try await self.database.transaction(cause: context.cause) { transaction in

@@ -28,6 +28,7 @@ extension APIError {
         case .malformed: "The body is not JSON from here on."
         case .notUTF8: "The body is not UTF-8."
         case .duplicateName: "This member is there twice."
+        case .unknownName: "There is no such member here; look for a slip in its name."
         case .nullCharacter: "The character U+0000 is not allowed in a text."
         case .tooDeep: "Arrays and objects are nested too deeply."
         }
@@ -39,7 +40,7 @@ extension APIError {
         appending key: (any CodingKey)? = nil
     ) -> APIError {
         let path = context.codingPath + (key.map { [$0] } ?? [])
-        let pointer = JSONPointer.text(path.map { $0.intValue.map(String.init) ?? $0.stringValue })
+        let pointer = JSONPointer.text(of: path)
         // Texts of our own decoder describe what was expected; a type's own text might quote the value.
         let isOurs = context.underlyingError is StrictJSONNote
         let sentence = isOurs ? context.debugDescription : "The value does not have the form that is needed here."

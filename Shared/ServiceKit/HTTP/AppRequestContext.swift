@@ -25,6 +25,7 @@ public struct AppRequestContext: RequestContext {
     let peer: ClientAddress?
     var limiter: RateLimiter?
     var cursors: CursorSeal?
+    var queries: RouteQueries?
     let bodyBox: RawBodyBox
     let sender = SenderBox()
 

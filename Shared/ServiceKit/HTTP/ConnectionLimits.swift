@@ -1,6 +1,7 @@
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP1
 
 /// How long the other side of a connection may keep us waiting.
 struct ConnectionLimits: Sendable {
@@ -37,6 +38,8 @@ struct LimitedHTTP: ServerChildChannel {
             // The first to see bytes that come, and the last to see bytes that go.
             try pipeline.addHandler(watch)
             let value = self.http.setup(channel: channel, logger: logger)
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandler(ExpectationWatch(), position: .after(decoder))
             let state = try pipeline.handler(type: HTTPConnectionStateHandler.self)
             try pipeline.addHandler(PartWatch(watch), position: .before(state))
             return value

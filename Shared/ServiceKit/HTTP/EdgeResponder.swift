@@ -28,6 +28,7 @@ struct EdgeResponder: HTTPResponder {
         /// Nothing is counted without one.
         var limiter: RateLimiter?
         let cursors: CursorSeal
+        let queries: RouteQueries
         /// Whether whoever asks is one of us, as on the internal port: their name for a request and their trace go on.
         var areOurs = false
     }
@@ -67,10 +68,12 @@ struct EdgeResponder: HTTPResponder {
         context.client = self.clients.proxies.client(peer: context.peer, headers: request.headers)
         context.limiter = self.clients.limiter
         context.cursors = self.clients.cursors
+        context.queries = self.clients.queries
         context.logger[metadataKey: "request_id"] = .safe(context.requestIDText)
         var response: Response
         do {
-            response = try await self.route(request, context, until: start.advanced(by: self.deadline))
+            let expected = try request.meetingExpectation(on: context.channel)
+            response = try await self.route(expected, context, until: start.advanced(by: self.deadline))
         } catch {
             response = ErrorMiddleware.response(to: error, context: context)
         }

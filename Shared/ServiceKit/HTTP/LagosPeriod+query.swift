@@ -2,6 +2,11 @@ public import Foundation
 public import Hummingbird
 public import Primitives
 
+extension LagosPeriod {
+    /// The names of the query's parameters.
+    public static let parameters = ["from", "to"]
+}
+
 extension Request {
     /// The parameters `from` and `to`: days in Lagos, both included; without them the month so far.
     ///

@@ -13,6 +13,8 @@ public struct Paging: Sendable {
     private let seal: CursorSeal
     private let list: String
 
+    /// The names of the parameters.
+    public static let parameters = ["limit", "cursor"]
     /// Rows of a page when neither the client nor the list says.
     public static let defaultLimit = 20
     /// The most rows of a page when the list does not say.
@@ -103,10 +105,19 @@ extension Request {
     ///
     /// - Throws: 400 `invalid_parameter`.
     public func limit(usual: Int, maximum: Int) throws(APIError) -> Int {
-        guard let text = self.uri.queryParameters.get("limit") else { return usual }
-        guard let limit = Int(text), (1...maximum).contains(limit) else {
-            throw .invalid(parameter: "limit", detail: "A number from 1 to \(maximum).")
+        try self.number("limit", in: 1...maximum) ?? usual
+    }
+
+    /// A query parameter that is a number in digits; nil without it.
+    ///
+    /// - Throws: 400 `invalid_parameter`.
+    public func number(_ parameter: String, in range: ClosedRange<Int>) throws(APIError) -> Int? {
+        guard let text = self.uri.queryParameters.get(parameter) else { return nil }
+        // Digits alone: `Int` would take `+5` too.
+        let isDigits = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard isDigits, let number = Int(text), range.contains(number) else {
+            throw .invalid(parameter: parameter, detail: "A number from \(range.lowerBound) to \(range.upperBound).")
         }
-        return limit
+        return number
     }
 }

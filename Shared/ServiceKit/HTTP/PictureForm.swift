@@ -8,6 +8,9 @@ public enum PictureForm: String, Sendable, CaseIterable {
     /// Shapes.
     case svg
 
+    /// The names of the query's parameters.
+    public static let parameters = ["format"]
+
     /// The media type.
     public var contentType: String {
         switch self {

@@ -72,14 +72,14 @@ extension Request {
 
     /// Decodes the JSON body strictly.
     ///
-    /// Unknown members are ignored. Refused with a pointer: wrong types, duplicated members, numbers that are not
-    /// plain integers where one is wanted, anything beyond Int64, invalid UTF-8.
+    /// Refused with a pointer: members that the type does not ask for, wrong types, duplicated members, numbers that
+    /// are not plain integers where one is wanted, anything beyond Int64, invalid UTF-8.
     /// - Throws: 400, 413 or 415 as `APIError`; whatever else the type's own decoding throws.
     public func decodeBody<Body: Decodable>(as type: Body.Type, context: AppRequestContext) async throws -> Body {
         guard self.hasJSONBody else { throw APIError.unsupportedMediaType }
         let body = try await self.rawBody(context: context)
         do {
-            return try StrictJSONDecoder.decode(type, from: body.bytes)
+            return try StrictJSONDecoder.decodeClosed(type, from: body.bytes)
         } catch let error as StrictJSONError {
             throw APIError.from(error)
         } catch let error as DecodingError {

@@ -44,19 +44,16 @@ extension OperatorOrder {
         reason: String,
         at pointer: String = "/reason"
     ) throws(APIError) {
-        guard Self.isPlainText(reason) else {
-            throw .invalid(pointer, detail: "One line of 1 to \(Self.longestReason) characters.")
+        let kept: String
+        do throws(PersonText.Problem) {
+            kept = try PersonText.checked(reason, 1...Self.longestReason)
+        } catch {
+            throw .invalid(
+                pointer,
+                detail: "One line of 1 to \(Self.longestReason) characters, all of which show."
+            )
         }
-        self.init(name: try request.operatorName(), reason: reason, request: context.requestID)
-    }
-
-    /// Whether a text of an operator's says something and holds nothing that cannot be seen.
-    public static func isPlainText(_ text: String) -> Bool {
-        let categories = text.unicodeScalars.map(\.properties.generalCategory)
-        let spaces: Set<Unicode.GeneralCategory> = [.spaceSeparator, .lineSeparator, .paragraphSeparator]
-        return categories.count <= Self.longestReason
-            && categories.allSatisfy { $0 != .control && $0 != .format }
-            && categories.contains { !spaces.contains($0) }
+        self.init(name: try request.operatorName(), reason: kept, request: context.requestID)
     }
 
     private struct Reason: Decodable {

@@ -1,7 +1,8 @@
 import EventLoops
 import Hummingbird
 
-/// `/internal/ops/routes`: what the service answers, so that documents and code can be compared.
+/// `/internal/ops/routes`: what the service answers, and the query parameters that it takes, so that documents and code
+/// can be compared.
 final class RouteListing: Sendable {
     private let open: RouteIndex
     /// Known once all internal routes are there, this one among them.
@@ -9,10 +10,12 @@ final class RouteListing: Sendable {
 
     /// The paths of pages, and what is below them, which no document describes.
     private let pages: [String]
+    private let queries: RouteQueries
 
-    init(public open: RouteIndex, pages: [String]) {
+    init(public open: RouteIndex, pages: [String], queries: RouteQueries) {
         self.open = open
         self.pages = pages
+        self.queries = queries
     }
 
     func add(to internalRoutes: RouterGroup<AppRequestContext>) {
@@ -31,7 +34,15 @@ final class RouteListing: Sendable {
         text.object { document in
             Self.write(open.filter { !ofPage.contains($0) }, as: "public", to: &document)
             if !self.pages.isEmpty { Self.write(ofPage, as: "page", to: &document) }
-            Self.write(self.closed.withLock { $0?.names ?? [] }, as: "internal", to: &document)
+            let closed = self.closed.withLock { $0?.names ?? [] }
+            Self.write(closed, as: "internal", to: &document)
+            document.key("parameters")
+            document.object { routes in
+                let all = Set(open + closed)
+                for (route, names) in self.queries.names.sorted(by: { $0.key < $1.key }) where all.contains(route) {
+                    Self.write(names.sorted(), as: route, to: &routes)
+                }
+            }
         }
         return APIResponse(.ok, body: text.bytes)
     }

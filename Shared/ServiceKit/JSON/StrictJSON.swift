@@ -42,6 +42,7 @@ struct StrictJSONError: Error, Equatable {
         case malformed = "invalid_json"
         case notUTF8 = "invalid_utf8"
         case duplicateName = "duplicate_field"
+        case unknownName = "unknown_field"
         case tooDeep = "too_deep"
         case nullCharacter = "null_character"
     }
@@ -53,6 +54,11 @@ struct StrictJSONError: Error, Equatable {
 
 /// JSON pointers (RFC 6901).
 enum JSONPointer {
+    /// The place that a path of decoding leads to.
+    static func text(of path: [any CodingKey]) -> String {
+        Self.text(path.map { $0.intValue.map(String.init) ?? $0.stringValue })
+    }
+
     static func text(_ path: [String]) -> String {
         path.map { "/" + Self.escape($0) }.joined()
     }

@@ -18,10 +18,23 @@ struct StrictJSONKey: CodingKey {
 struct StrictJSONObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let members: [String: StrictJSON]
     let codingPath: [any CodingKey]
+    let asked: AskedMembers?
+    private let pointer: String
+
+    init(members: [String: StrictJSON], codingPath: [any CodingKey], asked: AskedMembers?) {
+        self.members = members
+        self.codingPath = codingPath
+        self.asked = asked
+        self.pointer = asked == nil ? "" : JSONPointer.text(of: codingPath)
+        asked?.enter(self.pointer)
+    }
 
     var allKeys: [Key] { self.members.keys.compactMap { Key(stringValue: $0) } }
 
-    func contains(_ key: Key) -> Bool { self.members[key.stringValue] != nil }
+    func contains(_ key: Key) -> Bool {
+        self.asked?.note(key.stringValue, in: self.pointer)
+        return self.members[key.stringValue] != nil
+    }
 
     func decodeNil(forKey key: Key) throws -> Bool { try self.decoder(for: key).value == .null }
 
@@ -48,19 +61,20 @@ struct StrictJSONObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func superDecoder() throws -> any Decoder {
-        StrictJSONDecoder(value: .object(self.members), codingPath: self.codingPath)
+        StrictJSONDecoder(value: .object(self.members), codingPath: self.codingPath, asked: self.asked)
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try self.decoder(for: key) }
 
     private func decoder(for key: Key) throws -> StrictJSONDecoder {
+        self.asked?.note(key.stringValue, in: self.pointer)
         guard let value = self.members[key.stringValue] else {
             throw DecodingError.keyNotFound(
                 key,
                 StrictJSONNote.context("The field is missing.", at: self.codingPath)
             )
         }
-        return StrictJSONDecoder(value: value, codingPath: self.codingPath + [key])
+        return StrictJSONDecoder(value: value, codingPath: self.codingPath + [key], asked: self.asked)
     }
 }
 
@@ -68,14 +82,16 @@ struct StrictJSONObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
 struct StrictJSONArray: UnkeyedDecodingContainer {
     let elements: [StrictJSON]
     let codingPath: [any CodingKey]
+    let asked: AskedMembers?
     private(set) var currentIndex = 0
 
     var count: Int? { self.elements.count }
     var isAtEnd: Bool { self.currentIndex >= self.elements.count }
 
-    init(elements: [StrictJSON], codingPath: [any CodingKey]) {
+    init(elements: [StrictJSON], codingPath: [any CodingKey], asked: AskedMembers?) {
         self.elements = elements
         self.codingPath = codingPath
+        self.asked = asked
     }
 
     mutating func decodeNil() throws -> Bool {
@@ -118,7 +134,7 @@ struct StrictJSONArray: UnkeyedDecodingContainer {
                 StrictJSONNote.context("The array has too few elements.", at: path)
             )
         }
-        return StrictJSONDecoder(value: self.elements[self.currentIndex], codingPath: path)
+        return StrictJSONDecoder(value: self.elements[self.currentIndex], codingPath: path, asked: self.asked)
     }
 }
 

@@ -6,11 +6,23 @@ import Primitives
 struct StrictJSONDecoder: Decoder {
     let value: StrictJSON
     let codingPath: [any CodingKey]
+    /// Writes down what is asked for; nil where members that nobody asks for are passed over.
+    var asked: AskedMembers?
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
+    /// Decodes what other programs of ours send: members that the type does not know are passed over.
     static func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws -> T {
         let value = try StrictJSONParser.parse(bytes)
         return try StrictJSONDecoder(value: value, codingPath: []).decode(type)
+    }
+
+    /// Decodes what a person sends: a member that the type does not ask for is refused with its place.
+    static func decodeClosed<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws -> T {
+        let value = try StrictJSONParser.parse(bytes)
+        let asked = AskedMembers()
+        let decoded = try StrictJSONDecoder(value: value, codingPath: [], asked: asked).decode(type)
+        if let pointer = asked.unasked(in: value) { throw StrictJSONError(reason: .unknownName, pointer: pointer) }
+        return decoded
     }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
@@ -25,12 +37,14 @@ struct StrictJSONDecoder: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .object(let members) = self.value else { throw self.mismatch([String: Any].self, "an object") }
-        return KeyedDecodingContainer(StrictJSONObject<Key>(members: members, codingPath: self.codingPath))
+        return KeyedDecodingContainer(
+            StrictJSONObject<Key>(members: members, codingPath: self.codingPath, asked: self.asked)
+        )
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         guard case .array(let elements) = self.value else { throw self.mismatch([Any].self, "an array") }
-        return StrictJSONArray(elements: elements, codingPath: self.codingPath)
+        return StrictJSONArray(elements: elements, codingPath: self.codingPath, asked: self.asked)
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }

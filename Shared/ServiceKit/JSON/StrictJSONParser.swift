@@ -69,7 +69,7 @@ struct StrictJSONParser {
     private static let longestName = 40
 
     /// Whether a name looks like those of our members: what somebody has typed into the wrong place does not.
-    private static func couldBeOurs(_ name: String) -> Bool {
+    static func couldBeOurs(_ name: String) -> Bool {
         let isWord = name.utf8.allSatisfy {
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
                 || $0 == UInt8(ascii: "_")

@@ -7,7 +7,9 @@ extension ServiceHost {
     /// A router whose errors are JSON:API; the edge around it is added by `run`.
     public func router() -> Router<AppRequestContext> {
         // Whatever GET answers, HEAD answers without the body.
-        Router(context: AppRequestContext.self, options: .autoGenerateHeadEndpoints).add(middleware: ErrorMiddleware())
+        Router(context: AppRequestContext.self, options: .autoGenerateHeadEndpoints)
+            .add(middleware: ErrorMiddleware())
+            .add(middleware: QueryMiddleware())
     }
 
     /// Lets only users with a good session token through.

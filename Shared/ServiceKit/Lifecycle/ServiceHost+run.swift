@@ -31,6 +31,7 @@ public struct ServiceParts: Sendable {
     let exports: OwnExports?
     /// The paths of pages.
     let pages: [String]
+    let queries: RouteQueries
 
     /// What the service holds about people, and what opens it.
     struct OwnExports: Sendable {
@@ -49,6 +50,7 @@ public struct ServiceParts: Sendable {
     ///   - router: The public routes, from `ServiceHost.router()`.
     ///   - messaging: Events and jobs, if the service has any; gives the operations routes too.
     ///   - services: Own loops. They start after the clients and before the public server, in this order.
+    ///   - queries: The query parameters of the routes, public and internal.
     ///   - pages: The public paths that are, with what is below them, for the browsers of people and not for programs: they
     ///     change with the pages, and no document describes them.
     ///   - guardedRoutes: Routes under `/internal` that a token of their own opens.
@@ -59,6 +61,7 @@ public struct ServiceParts: Sendable {
         router: Router<AppRequestContext>,
         messaging: MessagingRuntime? = nil,
         services: [any Service] = [],
+        queries: RouteQueries = RouteQueries(),
         pages: [String] = [],
         guardedRoutes: GuardedRoutes? = nil,
         exports: Exports? = nil,
@@ -67,6 +70,7 @@ public struct ServiceParts: Sendable {
     ) {
         let routes = router.buildResponder()
         let index = RouteIndex(router)
+        let queries = queries.and(RouteQueries(free: pages)).and(.ofEveryService)
         self.responder = RouterParts { host, journal in
             EdgeResponder(
                 routes: routes,
@@ -79,7 +83,8 @@ public struct ServiceParts: Sendable {
                 clients: EdgeResponder.Clients(
                     proxies: host.settings.http.trustedProxies,
                     limiter: host.limiter,
-                    cursors: host.cursors
+                    cursors: host.cursors,
+                    queries: queries
                 ),
                 journal: journal,
                 spans: host.spans,
@@ -90,6 +95,7 @@ public struct ServiceParts: Sendable {
         self.messaging = messaging
         self.services = services
         self.pages = pages
+        self.queries = queries
         self.internalRoutes = internalRoutes
         self.guardedRoutes = guardedRoutes
         self.exports = exports.map { OwnExports(exports: $0, keys: exportKeys) }
@@ -147,7 +153,7 @@ extension ServiceHost {
 
     private func internalServer(_ parts: ServiceParts, _ journal: RequestJournal?) -> some Service {
         let router = self.router()
-        let listing = RouteListing(public: parts.publicRoutes, pages: parts.pages)
+        let listing = RouteListing(public: parts.publicRoutes, pages: parts.pages, queries: parts.queries)
         InternalRoutes.add(
             to: router,
             tokens: self.settings.internalServer.tokens,
@@ -183,7 +189,7 @@ extension ServiceHost {
             deadline: .seconds(30),
             bodyLimit: self.settings.http.bodyLimit,
             metrics: HTTPRequestMetrics(self.metrics),
-            clients: EdgeResponder.Clients(cursors: self.cursors, areOurs: true),
+            clients: EdgeResponder.Clients(cursors: self.cursors, queries: parts.queries, areOurs: true),
             journal: journal,
             spans: self.spans,
             clock: self.clock

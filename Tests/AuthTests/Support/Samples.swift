@@ -8,7 +8,7 @@ enum Sample {
 
     static let contact = ContactDetails(
         email: "adaeze@example.com",
-        phone: "08031234567",
+        phone: "+2348031234567",
         gender: "Female",
         address: PostalAddress(line1: "1 Marina Road", city: "Lagos", state: "Lagos", postalCode: "100001")
     )

@@ -27,11 +27,14 @@ struct RawConnection: Sendable {
     }
 
     /// How many bytes came at once, at most so many; nil when nothing is there yet, 0 when the other side has ended.
-    func read(_ limit: Int = 64 * 1024) -> Int? {
+    func read(_ limit: Int = 64 * 1024) -> Int? { self.readBytes(limit)?.count }
+
+    /// The bytes that came at once, at most so many; nil when nothing is there yet, none when the other side has ended.
+    func readBytes(_ limit: Int = 64 * 1024) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: limit)
         let count = recv(self.end.number, &bytes, limit, CInt(MSG_DONTWAIT))
         if count < 0, errno == EAGAIN || errno == EINTR { return nil }
-        return max(count, 0)
+        return Array(bytes.prefix(max(count, 0)))
     }
 
     /// Reads whatever is there until the other side ends; how much it was.

@@ -79,6 +79,7 @@ struct RunningHost: Sendable {
 func withRunningHost<Value: Sendable>(
     variables: [String: String] = [:],
     clock: AdjustableClock = AdjustableClock(),
+    queries: RouteQueries = RouteQueries(),
     routes: (Router<AppRequestContext>) -> Void,
     internalRoutes: @escaping ServiceParts.InternalRoutes = { _ in },
     guardedRoutes: GuardedRoutes? = nil,
@@ -90,7 +91,12 @@ func withRunningHost<Value: Sendable>(
     let host = try ServiceHost(settings: settings, logger: quiet, clock: clock)
     let router = host.router()
     routes(router)
-    let parts = ServiceParts(router: router, guardedRoutes: guardedRoutes, internalRoutes: internalRoutes)
+    let parts = ServiceParts(
+        router: router,
+        queries: queries,
+        guardedRoutes: guardedRoutes,
+        internalRoutes: internalRoutes
+    )
     return try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await host.run(parts, signals: []) }
         let running = RunningHost(

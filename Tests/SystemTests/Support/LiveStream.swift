@@ -12,6 +12,7 @@ final class LiveStream: Sendable {
     }
 
     private struct Message: Decodable {
+        let id: UUID
         let kind: String
     }
 
@@ -36,12 +37,17 @@ final class LiveStream: Sendable {
         }
     }
 
-    /// The kinds of the messages, in order.
-    var messages: [String] {
+    private var heard: [Message] {
         self.events.filter { $0.name == "notification" }.compactMap {
-            try? JSONDecoder().decode(Message.self, from: Data($0.data.utf8)).kind
+            try? JSONDecoder().decode(Message.self, from: Data($0.data.utf8))
         }
     }
+
+    /// The kinds of the messages, in order.
+    var messages: [String] { self.heard.map(\.kind) }
+
+    /// The ids of the messages, in order.
+    var messageIDs: [UUID] { self.heard.map(\.id) }
 
     /// What to resume from.
     var lastID: String { self.events.last { !$0.id.isEmpty }?.id ?? "" }

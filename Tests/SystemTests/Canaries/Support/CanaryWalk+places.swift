@@ -119,8 +119,11 @@ extension CanaryWalk {
             let parameters = endpoint.parameters.filter { $0.place == "path" }.map { ($0.name, path) }
             let asked = endpoint.path(with: Dictionary(uniqueKeysWithValues: parameters))
             let body = endpoint.method == "GET" ? [] : Array(#"{"\#(words["bad body"])":1}"#.utf8)
-            let query = "?query=\(words["search"])&cursor=\(words["search"])&from=\(words["search"])"
-            try await self.send(endpoint.method, service, asked + query, body, headers: odd)
+            // Those that it takes, and one by a name that nobody knows.
+            let known = endpoint.queryNames.map { "\($0)=\(words["search"])" }.joined(separator: "&")
+            for query in [known, "\(words["search"])=\(words["search"])"] {
+                try await self.send(endpoint.method, service, "\(asked)?\(query)", body, headers: odd)
+            }
             let token = ["Authorization": "Bearer \(header).\(header).\(header)"]
             try await self.send(endpoint.method, service, "/\(path)\(asked)", body, headers: token)
             try await self.send(endpoint.method, service, asked, body, headers: token)

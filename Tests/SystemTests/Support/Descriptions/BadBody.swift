@@ -31,16 +31,24 @@ extension Endpoint {
     }
 
     private static func badFields(of whole: Tree, _ schema: Schema, at path: [String]) -> [BadBody] {
-        schema.properties.flatMap { property in
-            let place = path + [property.name]
-            let values = property.schema.badValues + (property.isRequired ? ["null"] : [])
-            var bodies = values.map { BadBody(whole.setting(.raw($0), at: place).json, at: place) }
-            guard whole.value(at: place) != nil else { return bodies }
-            if property.isRequired {
-                bodies.append(BadBody(whole.setting(nil, at: place).json, at: place))
+        Self.unknownMember(of: whole, schema, at: path)
+            + schema.properties.flatMap { property in
+                let place = path + [property.name]
+                let values = property.schema.badValues + (property.isRequired ? ["null"] : [])
+                var bodies = values.map { BadBody(whole.setting(.raw($0), at: place).json, at: place) }
+                guard whole.value(at: place) != nil else { return bodies }
+                if property.isRequired {
+                    bodies.append(BadBody(whole.setting(nil, at: place).json, at: place))
+                }
+                return bodies + Self.badFields(of: whole, property.schema, at: place)
             }
-            return bodies + Self.badFields(of: whole, property.schema, at: place)
-        }
+    }
+
+    /// A member that an object does not have, as a slip in a name makes one.
+    private static func unknownMember(of whole: Tree, _ schema: Schema, at path: [String]) -> [BadBody] {
+        guard schema.tree["additionalProperties"] == .bool(false) else { return [] }
+        let place = path + ["mispelt"]
+        return [BadBody(whole.setting(.raw("1"), at: place).json, at: place)]
     }
 
     /// What cannot be read as an object, and what is no JSON or too much of it.

@@ -40,6 +40,9 @@ struct Endpoint: Sendable, CustomStringConvertible {
         ["/internal/", "/health/", "/metrics"].contains { self.path.hasPrefix($0) }
     }
 
+    /// The names of the parameters of its query.
+    var queryNames: [String] { self.parameters.filter { $0.place == "query" }.map(\.name) }
+
     func has(header: String) -> Bool { self.parameters.contains { $0.place == "header" && $0.name == header } }
 
     /// The path with its parameters filled in.

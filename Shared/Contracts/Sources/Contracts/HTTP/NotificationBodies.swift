@@ -60,18 +60,35 @@ public struct NotificationPage: Codable, Sendable, Hashable {
     public var unread: Int
     /// Opaque; nil on the last page.
     public var nextCursor: String?
+    /// What follows the inbox; nil but on the first page.
+    public var meta: Meta?
+
+    /// What follows the inbox.
+    public struct Meta: Codable, Sendable, Hashable {
+        /// The `Last-Event-ID` of the stream that begins where this inbox ends: a message is in one of the two.
+        public var lastEventID: String
+
+        /// Puts the value in.
+        public init(lastEventID: String) { self.lastEventID = lastEventID }
+
+        private enum CodingKeys: String, CodingKey {
+            case lastEventID = "last_event_id"
+        }
+    }
 
     /// Puts the values together.
-    public init(data: [NotificationResource], unread: Int, nextCursor: String? = nil) {
+    public init(data: [NotificationResource], unread: Int, nextCursor: String? = nil, meta: Meta? = nil) {
         self.data = data
         self.unread = unread
         self.nextCursor = nextCursor
+        self.meta = meta
     }
 
     private enum CodingKeys: String, CodingKey {
         case data
         case unread
         case nextCursor = "next_cursor"
+        case meta
     }
 }
 
