@@ -128,6 +128,7 @@ let layers: [Target] = [
     systemLibrary("CHiredis", ["libhiredis-dev"]),
     systemLibrary("CHaru", ["libhpdf-dev"]),
     systemLibrary("CQRencode", ["libqrencode-dev", "zlib1g-dev"]),
+    systemLibrary("CZlib", ["zlib1g-dev"]),
     systemLibrary("COpenSSL", ["libssl-dev"], pkgConfig: "libcrypto"),
     systemLibrary("CLibSSL", ["libssl-dev"], pkgConfig: "libssl"),
     systemLibrary("CCurl", ["libcurl4-openssl-dev"], pkgConfig: "libcurl"),
@@ -135,7 +136,7 @@ let layers: [Target] = [
     shared("EventLoops", ["CLinux"], settings: wrapper),
     shared("Cryptography", ["COpenSSL"], settings: wrapper),
     shared("Primitives", ["Cryptography"]),
-    shared("ImageFiles", []),
+    shared("ImageFiles", ["CZlib"]),
     shared("OutgoingHTTP", ["CCurl", "EventLoops", collections], settings: wrapper),
     // 2: the three clients, and what people keep
     shared("Postgres", ["CLibPQ", "EventLoops", logging], settings: wrapper),

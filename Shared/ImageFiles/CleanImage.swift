@@ -17,15 +17,11 @@ public struct CleanImage: Sendable, Hashable {
         guard bytes.count <= limits.bytes else { throw .tooManyBytes }
         let parts: ImageParts
         switch kind {
-        case .jpeg: parts = try JPEGCleaner.clean(bytes)
-        case .png: parts = try PNGCleaner.clean(bytes)
+        case .jpeg: parts = try JPEGCleaner.clean(bytes, within: limits)
+        case .png: parts = try PNGCleaner.clean(bytes, within: limits)
         case .webp: parts = try WebPCleaner.clean(bytes)
         }
-        guard parts.width > 0, parts.height > 0 else { throw .malformed }
-        guard parts.width <= limits.side, parts.height <= limits.side, parts.width * parts.height <= limits.pixels
-        else {
-            throw .tooManyPixels
-        }
+        try limits.check(width: parts.width, height: parts.height)
         self.kind = kind
         self.width = parts.width
         self.height = parts.height
@@ -62,23 +58,6 @@ public enum ImageKind: String, Sendable, CaseIterable {
     }
 }
 
-/// How large a picture may be.
-public struct ImageLimits: Sendable, Hashable {
-    /// Of the file.
-    public var bytes: Int
-    /// Of the picture: what it costs to show it.
-    public var pixels: Int
-    /// The longer side.
-    public var side: Int
-
-    /// Takes bounds; the usual ones take what a phone photographs, once it was made smaller.
-    public init(bytes: Int = 5 * 1024 * 1024, pixels: Int = 25_000_000, side: Int = 8192) {
-        self.bytes = bytes
-        self.pixels = pixels
-        self.side = side
-    }
-}
-
 /// Why a file is not taken.
 public enum ImageProblem: Error, Hashable, Sendable {
     /// Neither JPEG nor PNG nor WebP.
@@ -89,7 +68,7 @@ public enum ImageProblem: Error, Hashable, Sendable {
     case animated
     /// The file is too long.
     case tooManyBytes
-    /// The picture is too large.
+    /// The picture is too large, or would take too long to show.
     case tooManyPixels
 }
 

@@ -5,9 +5,12 @@ struct WebPCleaner {
     private var alpha: ArraySlice<UInt8>?
     private var picture: (type: String, data: ArraySlice<UInt8>)?
 
+    private var exif: ArraySlice<UInt8>?
+
     private enum Flag {
         static let profile: UInt8 = 0x20
         static let alpha: UInt8 = 0x10
+        static let exif: UInt8 = 0x08
         static let animation: UInt8 = 0x02
     }
 
@@ -50,7 +53,8 @@ struct WebPCleaner {
         case "VP8 ", "VP8L":
             guard self.picture == nil else { throw .malformed }
             self.picture = (type, data)
-        // EXIF, XMP, and what nobody knows.
+        case "EXIF": self.exif = self.exif ?? data
+        // XMP, and what nobody knows.
         default: break
         }
     }
@@ -63,7 +67,9 @@ struct WebPCleaner {
             guard size == (extended.width, extended.height) else { throw .malformed }
             // Lossless pictures have their alpha inside; only the flag tells of it.
             let alpha = self.alpha != nil || picture.type == "VP8L" ? extended.flags & Flag.alpha : 0
-            var header: [UInt8] = [alpha | (self.profile == nil ? 0 : Flag.profile), 0, 0, 0]
+            let profiled = self.profile == nil ? 0 : Flag.profile
+            let turned = self.orientation == nil ? 0 : Flag.exif
+            var header: [UInt8] = [alpha | profiled | turned, 0, 0, 0]
             header.append(littleNumber: size.width - 1, bytes: 3)
             header.append(littleNumber: size.height - 1, bytes: 3)
             Self.append("VP8X", header[...], to: &chunks)
@@ -71,9 +77,16 @@ struct WebPCleaner {
             if let alpha = self.alpha, picture.type == "VP8 " { Self.append("ALPH", alpha, to: &chunks) }
         }
         Self.append(picture.type, picture.data, to: &chunks)
+        if let orientation = self.orientation { Self.append("EXIF", Orientation.chunk(orientation)[...], to: &chunks) }
         var file = Array("RIFF".utf8)
         file.append(littleNumber: chunks.count, bytes: 4)
         return ImageParts(width: size.width, height: size.height, bytes: file + chunks)
+    }
+
+    /// How the picture was held; a file whose header does not tell of EXIF is shown as if it had none.
+    private var orientation: Int? {
+        guard let exif, let extended, extended.flags & Flag.exif != 0 else { return nil }
+        return Orientation.read(chunk: exif)
     }
 
     private static func size(

@@ -6,31 +6,14 @@ import Testing
 
 @Suite("Pictures without metadata")
 struct CleanImageTests {
-    /// A folder with samples, gone afterwards.
-    private func withSamples(_ body: (String) async throws -> Void) async throws {
-        let folder = "\(Scratch.directory)/pictures-\(Scratch.shortName())"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try await TestPython.run("pictures.py", ["make", folder])
-        try await body(folder)
-    }
-
-    private func files(in folder: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.contains(".") }.sorted()
-    }
-
-    private func bytes(_ path: String) throws -> [UInt8] {
-        Array(try Data(contentsOf: URL(fileURLWithPath: path)))
-    }
-
     @Test("the pixels stay, and of all else only colours and a photograph's orientation")
     func cleaned() async throws {
-        try await self.withSamples { folder in
-            let names = try self.files(in: folder)
+        try await PictureSamples.with { folder in
+            let names = try PictureSamples.files(in: folder)
             #expect(names.count > 15)
             try FileManager.default.createDirectory(atPath: "\(folder)/clean", withIntermediateDirectories: false)
             for name in names {
-                let clean = try CleanImage(cleaning: try self.bytes("\(folder)/\(name)"))
+                let clean = try CleanImage(cleaning: try PictureSamples.bytes("\(folder)/\(name)"))
                 #expect(clean.width > 0 && name.hasSuffix(clean.kind == .jpeg ? "jpg" : clean.kind.rawValue))
                 // What is clean stays as it is.
                 #expect(try CleanImage(cleaning: clean.bytes) == clean, "\(name)")
@@ -43,17 +26,17 @@ struct CleanImageTests {
 
     @Test("what moves, what is too large and what is no picture is refused, each by its name")
     func refused() async throws {
-        try await self.withSamples { folder in
+        try await PictureSamples.with { folder in
             let wanted: [String: ImageProblem] = [
                 "animated.png": .animated, "animated.webp": .animated, "unknown.gif": .unknownKind,
                 "unknown.bmp": .unknownKind, "large.png": .tooManyPixels, "large.jpg": .tooManyPixels,
             ]
-            #expect(try self.files(in: "\(folder)/refused") == wanted.keys.sorted())
+            #expect(try PictureSamples.files(in: "\(folder)/refused") == wanted.keys.sorted())
             for (name, problem) in wanted {
-                let bytes = try self.bytes("\(folder)/refused/\(name)")
+                let bytes = try PictureSamples.bytes("\(folder)/refused/\(name)")
                 #expect(throws: problem, "\(name)") { try CleanImage(cleaning: bytes) }
             }
-            let photo = try self.bytes("\(folder)/photo.jpg")
+            let photo = try PictureSamples.bytes("\(folder)/photo.jpg")
             #expect(throws: ImageProblem.tooManyBytes) {
                 try CleanImage(cleaning: photo, within: ImageLimits(bytes: photo.count - 1))
             }
@@ -65,9 +48,9 @@ struct CleanImageTests {
 
     @Test("a file that is cut anywhere is refused")
     func cut() async throws {
-        try await self.withSamples { folder in
+        try await PictureSamples.with { folder in
             for name in ["photo.jpg", "progressive.jpg", "drawing.png", "palette.png", "lossy.webp", "alpha.webp"] {
-                let whole = try self.bytes("\(folder)/\(name)")
+                let whole = try PictureSamples.bytes("\(folder)/\(name)")
                 for length in 0..<whole.count {
                     #expect(throws: ImageProblem.self, "\(name) cut at \(length)") {
                         try CleanImage(cleaning: Array(whole.prefix(length)))
@@ -79,10 +62,10 @@ struct CleanImageTests {
 
     @Test("a file with any byte changed is refused or cleaned, and cleaning what was cleaned changes nothing")
     func changed() async throws {
-        try await self.withSamples { folder in
+        try await PictureSamples.with { folder in
             var (refused, taken) = (0, 0)
             for name in ["photo.jpg", "print.jpg", "drawing.png", "lossless.webp", "lossy.webp"] {
-                let whole = try self.bytes("\(folder)/\(name)")
+                let whole = try PictureSamples.bytes("\(folder)/\(name)")
                 for place in 0..<min(whole.count, 900) {
                     for value in [0xff, whole[place] ^ 0x10] {
                         var changed = whole

@@ -130,7 +130,11 @@ extension ImageProblem: APIErrorConvertible {
         case .animated: .refused("image_animated", detail: "Send a picture that does not move.", source: .pointer(""))
         case .tooManyBytes: .bodyTooLarge
         case .tooManyPixels:
-            .refused("image_too_large", detail: "The picture has too many pixels.", source: .pointer(""))
+            .refused(
+                "image_too_large",
+                detail: "The picture has too many pixels, or takes too long to show.",
+                source: .pointer("")
+            )
         }
     }
 }

@@ -2,7 +2,7 @@ extension Rule {
     /// The layers of the shared modules: a module imports only what lies lower.
     private static let layers: [String: Int] = [
         "CLinux": 0, "CLibPQ": 0, "CRabbitMQ": 0, "CHiredis": 0, "CHaru": 0, "CQRencode": 0,
-        "COpenSSL": 0, "CCurl": 0,
+        "CZlib": 0, "COpenSSL": 0, "CCurl": 0,
         "EventLoops": 1, "Cryptography": 1, "ImageFiles": 1,
         "Primitives": 2, "Postgres": 2, "AMQP": 2, "Redis": 2, "Documents": 2, "QRCode": 2,
         "OutgoingHTTP": 2,
@@ -17,7 +17,8 @@ extension Rule {
     /// The one module that may import each C library.
     private static let wrappers = [
         "CLinux": "EventLoops", "CLibPQ": "Postgres", "CRabbitMQ": "AMQP", "CHiredis": "Redis",
-        "CHaru": "Documents", "CQRencode": "QRCode", "COpenSSL": "Cryptography", "CCurl": "OutgoingHTTP",
+        "CHaru": "Documents", "CQRencode": "QRCode", "CZlib": "ImageFiles", "COpenSSL": "Cryptography",
+        "CCurl": "OutgoingHTTP",
     ]
 
     /// What a folder of a service may not know of.
