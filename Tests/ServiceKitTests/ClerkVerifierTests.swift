@@ -11,71 +11,12 @@ import Testing
 
 @testable import ServiceKit
 
-private let issuer = "https://clerk.example.test"
-private let party = "https://app.example.test"
-
-private struct Claims: Encodable {
-    var iss = issuer
-    var sub: String? = "user_2abc"
-    var sid: String? = "sess_1"
-    var azp: String? = party
-    var exp: Double
-    var nbf: Double
-    var iat: Double
-    var sts: String?
-    var fva: [Int]?
-    var o: [String: String]?
-    var organizationID: String?
-    var organizationRole: String?
-    var email: String?
-    var emailVerified: Bool?
-    var phone: String?
-    var phoneVerified: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case iss, sub, sid, azp, exp, nbf, iat, sts, fva, o, email
-        case emailVerified = "email_verified"
-        case phone = "phone_number"
-        case phoneVerified = "phone_number_verified"
-        case organizationID = "org_id"
-        case organizationRole = "org_role"
-    }
-
-    init(now: Date) {
-        self.exp = now.timeIntervalSince1970 + 60
-        self.nbf = now.timeIntervalSince1970 - 5
-        self.iat = now.timeIntervalSince1970
-    }
-}
-
-/// A key pair as the identity provider has it.
-private struct Signer: Sendable {
-    let privateKey: RSA.PrivateKey
-    let keyID: String
-
-    init(keyID: String) throws {
-        self.keyID = keyID
-        self.privateKey = try RSA.PrivateKey()
-    }
-
-    var jwk: String {
-        let half = self.privateKey.publicKey
-        return """
-            {"use":"sig","kty":"RSA","alg":"RS256","kid":"\(self.keyID)",\
-            "n":"\(Base64URL.encode(half.modulus))","e":"\(Base64URL.encode(half.exponent))"}
-            """
-    }
-
-    func sign(_ claims: Claims, as keyID: String? = nil) throws -> String {
-        let header = #"{"alg":"RS256","typ":"JWT","kid":"\#(keyID ?? self.keyID)"}"#
-        let signed = try "\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(JSONEncoder().encode(claims)))"
-        return try "\(signed).\(Base64URL.encode(self.privateKey.signature(for: signed.utf8)))"
-    }
-}
+private let issuer = ClerkClaims.issuer
+private let party = ClerkClaims.party
 
 /// Signed once for all tests: making RSA keys is slow.
-private let signer = Result { try Signer(keyID: "ins_1") }
-private let stranger = Result { try Signer(keyID: "ins_1") }
+private let signer = Result { try ClerkSigner(keyID: "ins_1") }
+private let stranger = Result { try ClerkSigner(keyID: "ins_1") }
 
 private func settings(requireAZP: Bool = false, url: String = "http://127.0.0.1:1/keys") throws -> ClerkSettings {
     try ClerkSettings(
@@ -105,7 +46,7 @@ private func verifier(clock: AdjustableClock = AdjustableClock(), requireAZP: Bo
     )
 }
 
-private func unsigned(_ header: String, _ claims: Claims, signature: [UInt8] = []) throws -> String {
+private func unsigned(_ header: String, _ claims: ClerkClaims, signature: [UInt8] = []) throws -> String {
     let body = try JSONEncoder().encode(claims)
     return "\(Base64URL.encode(Array(header.utf8))).\(Base64URL.encode(body)).\(Base64URL.encode(signature))"
 }
@@ -115,7 +56,7 @@ struct ClerkVerifierTests {
     @Test("a good token gives user, subject and session, also from the cache")
     func good() async throws {
         let verifier = try verifier()
-        let token = try signer.get().sign(Claims(now: Date()))
+        let token = try signer.get().sign(ClerkClaims(now: Date()))
         for _ in 0..<2 {
             let identity = try await verifier.verify(token)
             #expect(identity.userID == UserID(clerkSubject: "user_2abc"))
@@ -127,14 +68,14 @@ struct ClerkVerifierTests {
     @Test("the organization of a session and the role in it are read from tokens of both versions")
     func organization() async throws {
         let wanted = Identity.Organization(id: "org_1", role: "operator")
-        var newer = Claims(now: Date())
+        var newer = ClerkClaims(now: Date())
         newer.o = ["id": "org_1", "rol": "operator", "slg": "ours"]
-        var older = Claims(now: Date())
+        var older = ClerkClaims(now: Date())
         (older.organizationID, older.organizationRole) = ("org_1", "org:operator")
-        var half = Claims(now: Date())
+        var half = ClerkClaims(now: Date())
         half.organizationRole = "org:operator"
         let verifier = try verifier()
-        for (claims, organization) in [(newer, wanted), (older, wanted), (half, nil), (Claims(now: Date()), nil)] {
+        for (claims, organization) in [(newer, wanted), (older, wanted), (half, nil), (ClerkClaims(now: Date()), nil)] {
             let identity = try await verifier.verify(try signer.get().sign(claims))
             #expect(identity.organization == organization)
         }
@@ -143,7 +84,7 @@ struct ClerkVerifierTests {
     @Test("claims that are not good are refused")
     func claims() async throws {
         let now = Date()
-        let changes: [(String, (inout Claims) -> Void)] = [
+        let changes: [(String, (inout ClerkClaims) -> Void)] = [
             ("expired", { $0.exp = now.timeIntervalSince1970 - 6 }),
             ("not yet", { $0.nbf = now.timeIntervalSince1970 + 30 }),
             ("issued in the future", { $0.iat = now.timeIntervalSince1970 + 30 }),
@@ -156,7 +97,7 @@ struct ClerkVerifierTests {
         ]
         let verifier = try verifier()
         for (name, change) in changes {
-            var claims = Claims(now: now)
+            var claims = ClerkClaims(now: now)
             change(&claims)
             let token = try signer.get().sign(claims)
             await #expect(throws: APIError.unauthenticated, "\(name)") { try await verifier.verify(token) }
@@ -172,7 +113,7 @@ struct ClerkVerifierTests {
             ([3, -2], nil), ([Int.max, -1], nil), ([1, 2, 3], nil),
         ]
         for (fva, minutes) in cases {
-            var claims = Claims(now: now)
+            var claims = ClerkClaims(now: now)
             claims.fva = fva
             let proven = try await verifier.verify(try signer.get().sign(claims)).provenAt
             let age = proven.map { (now.timeIntervalSince($0) / 60).rounded() }
@@ -184,14 +125,14 @@ struct ClerkVerifierTests {
     func longLife() async throws {
         let verifier = try verifier()
         for (seconds, isTaken) in [(890.0, true), (910, false), (315_360_000, false)] {
-            var claims = Claims(now: Date())
+            var claims = ClerkClaims(now: Date())
             claims.exp = claims.iat + seconds
             let token = try signer.get().sign(claims)
             let identity = try? await verifier.verify(token)
             #expect((identity != nil) == isTaken, "\(seconds)")
         }
         // Issued long ago, it has not become good for less.
-        var old = Claims(now: Date())
+        var old = ClerkClaims(now: Date())
         old.iat -= 3600
         let token = try signer.get().sign(old)
         await #expect(throws: APIError.unauthenticated) { try await verifier.verify(token) }
@@ -200,7 +141,7 @@ struct ClerkVerifierTests {
     @Test("an address and a number count only where the token says that they are verified")
     func verifiedContact() async throws {
         let verifier = try verifier()
-        var claims = Claims(now: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down)))
+        var claims = ClerkClaims(now: Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down)))
         #expect(try await verifier.verify(try signer.get().sign(claims)).contact.isEmpty)
         (claims.email, claims.phone) = ("ada@example.com", "+2340000000001")
         #expect(try await verifier.verify(try signer.get().sign(claims)).contact.isEmpty)
@@ -217,7 +158,7 @@ struct ClerkVerifierTests {
         // Made before the time is read: on a busy machine a new key takes longer than what is forgiven.
         let (key, verifying) = (try signer.get(), try verifier())
         let now = Date()
-        var claims = Claims(now: now)
+        var claims = ClerkClaims(now: now)
         claims.exp = now.timeIntervalSince1970 - 1
         claims.nbf = now.timeIntervalSince1970 + 4
         _ = try await verifying.verify(try key.sign(claims))
@@ -225,7 +166,7 @@ struct ClerkVerifierTests {
 
     @Test("an absent party is accepted unless it is required, a wrong one never")
     func absentParty() async throws {
-        var claims = Claims(now: Date())
+        var claims = ClerkClaims(now: Date())
         claims.azp = nil
         let token = try signer.get().sign(claims)
         _ = try await verifier().verify(token)
@@ -236,7 +177,7 @@ struct ClerkVerifierTests {
     @Test("forged headers are refused before a key is looked at")
     func forgedHeaders() async throws {
         let verifier = try verifier()
-        let claims = Claims(now: Date())
+        let claims = ClerkClaims(now: Date())
         let none = try unsigned(#"{"alg":"none","typ":"JWT","kid":"ins_1"}"#, claims)
         await #expect(throws: APIError.unauthenticated) { try await verifier.verify(none) }
         // HS256 with the public key as the secret: the classic confusion.
@@ -253,7 +194,7 @@ struct ClerkVerifierTests {
     @Test("a signature of another key, a changed claim and garbage are refused")
     func forgedSignatures() async throws {
         let verifier = try verifier()
-        let claims = Claims(now: Date())
+        let claims = ClerkClaims(now: Date())
         let foreign = try stranger.get().sign(claims)
         await #expect(throws: APIError.unauthenticated) { try await verifier.verify(foreign) }
         var parts = try signer.get().sign(claims).split(separator: ".").map(String.init)
@@ -271,7 +212,7 @@ struct ClerkVerifierTests {
     func cacheExpiry() async throws {
         let clock = AdjustableClock()
         let verifier = try verifier(clock: clock)
-        let token = try signer.get().sign(Claims(now: Date()))
+        let token = try signer.get().sign(ClerkClaims(now: Date()))
         _ = try await verifier.verify(token)
         clock.offset = .seconds(70)
         await #expect(throws: APIError.unauthenticated) { try await verifier.verify(token) }
@@ -287,7 +228,7 @@ struct ClerkVerifierTests {
                 clock: AdjustableClock(),
                 logger: quiet
             )
-            let token = try signer.get().sign(Claims(now: Date()))
+            let token = try signer.get().sign(ClerkClaims(now: Date()))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<20 {
                     group.addTask { _ = try await verifier.verify(token) }
@@ -309,7 +250,7 @@ struct ClerkVerifierTests {
                 logger: quiet
             )
             for index in 0..<10 {
-                let token = try signer.get().sign(Claims(now: Date()), as: "ins_\(index + 100)")
+                let token = try signer.get().sign(ClerkClaims(now: Date()), as: "ins_\(index + 100)")
                 await #expect(throws: APIError.unauthenticated) { try await verifier.verify(token) }
             }
             // Once because nothing was known, and once for all that are unknown.
@@ -319,7 +260,7 @@ struct ClerkVerifierTests {
 
     @Test("a rotated key is found by its new id, and old keys stay when a fetch fails")
     func rotation() async throws {
-        let (first, second) = (try Signer(keyID: "old"), try Signer(keyID: "new"))
+        let (first, second) = (try ClerkSigner(keyID: "old"), try ClerkSigner(keyID: "new"))
         let documents = [#"{"keys":[\#(first.jwk)]}"#, #"{"keys":[\#(first.jwk),\#(second.jwk)]}"#]
         try await withKeyServer(inTurn(documents)) { url, count in
             var limits = KeySetCache<RS256Key>.Limits()
@@ -329,10 +270,10 @@ struct ClerkVerifierTests {
                 try await JSONWebKeySet.fetch(url: url, bearer: nil, http: HTTPClient())
             }
             let verifier = ClerkVerifier(settings: try settings(), keys: keys, clock: AdjustableClock())
-            _ = try await verifier.verify(try first.sign(Claims(now: Date())))
-            _ = try await verifier.verify(try second.sign(Claims(now: Date())))
+            _ = try await verifier.verify(try first.sign(ClerkClaims(now: Date())))
+            _ = try await verifier.verify(try second.sign(ClerkClaims(now: Date())))
             // The third fetch fails: keys are stale now, and still good.
-            var later = Claims(now: Date())
+            var later = ClerkClaims(now: Date())
             later.sid = "sess_2"
             _ = try await verifier.verify(try first.sign(later))
             #expect(count() == 3)
@@ -341,7 +282,7 @@ struct ClerkVerifierTests {
 
     @Test("a key that was published just after a fetch is found at once, and unknown ones are fetched for once")
     func publishedJustAfter() async throws {
-        let (first, second) = (try Signer(keyID: "old"), try Signer(keyID: "new"))
+        let (first, second) = (try ClerkSigner(keyID: "old"), try ClerkSigner(keyID: "new"))
         let documents = [#"{"keys":[\#(first.jwk)]}"#, #"{"keys":[\#(first.jwk),\#(second.jwk)]}"#]
         try await withKeyServer(inTurn(documents)) { url, count in
             let verifier = ClerkVerifier(
@@ -350,15 +291,15 @@ struct ClerkVerifierTests {
                 clock: AdjustableClock(),
                 logger: quiet
             )
-            _ = try await verifier.verify(try first.sign(Claims(now: Date())))
-            let token = try second.sign(Claims(now: Date()))
+            _ = try await verifier.verify(try first.sign(ClerkClaims(now: Date())))
+            let token = try second.sign(ClerkClaims(now: Date()))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<20 { group.addTask { _ = try await verifier.verify(token) } }
                 try await group.waitForAll()
             }
             #expect(count() == 2)
             for index in 0..<10 {
-                let unknown = try first.sign(Claims(now: Date()), as: "ins_\(index)")
+                let unknown = try first.sign(ClerkClaims(now: Date()), as: "ins_\(index)")
                 await #expect(throws: APIError.unauthenticated) { try await verifier.verify(unknown) }
             }
             #expect(count() == 2)
@@ -374,7 +315,7 @@ struct ClerkVerifierTests {
                 clock: AdjustableClock(),
                 logger: quiet
             )
-            let token = try signer.get().sign(Claims(now: Date()))
+            let token = try signer.get().sign(ClerkClaims(now: Date()))
             let error = await #expect(throws: APIError.self) { try await verifier.verify(token) }
             #expect(error?.status == .serviceUnavailable)
         }
@@ -383,7 +324,7 @@ struct ClerkVerifierTests {
     @Test("a route behind authentication answers 401 with a challenge and no reason")
     func middleware() async throws {
         let verifier = try verifier()
-        let token = try signer.get().sign(Claims(now: Date()))
+        let token = try signer.get().sign(ClerkClaims(now: Date()))
         try await withRunningHost(
             routes: { router in
                 router.group().add(middleware: AuthenticationMiddleware(verifier: verifier)).get("/me") { _, context in
