@@ -62,7 +62,7 @@ struct CustomerParts {
             services: [
                 ExportMetrics(
                     store: self.exports,
-                    client: self.host.workers,
+                    database: messaging.work,
                     clock: self.host.clock,
                     registry: self.host.metrics,
                     logger: self.host.logger

@@ -17,7 +17,12 @@ import Testing
 struct SessionRouteTests {
     private struct Row: Decodable {
         let id: String
-        let is_this: Bool
+        let isThis: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case id
+            case isThis = "is_this"
+        }
     }
 
     private struct Collector: ResponseBodyWriter {
@@ -106,7 +111,7 @@ struct SessionRouteTests {
             let other = try await page.signIn.withToken("token of bola")
             let rows = try await page.rows(here)
             #expect(rows.count == 2)
-            #expect(rows.filter(\.is_this).map(\.id) == [here.session.id.lowercased])
+            #expect(rows.filter(\.isThis).map(\.id) == [here.session.id.lowercased])
             for id in [other.session.id.lowercased, UUID().lowercased] {
                 #expect(try await page.send(.delete, "/sessions/\(id)", here).status == .notFound)
             }

@@ -243,7 +243,7 @@ struct ExportTests {
             let failed = try #require(try await world.exports.find(export.id, on: world.work))
             #expect(failed.state == .failed && failed.reason == "not_collected")
             #expect(try await world.database.psql("SELECT count(*) FROM export_parts") == ["0"])
-            #expect(try await world.exports.failures(since: .distantPast, on: world.work.client) == 1)
+            #expect(try await world.exports.failures(since: .distantPast, on: world.work) == 1)
             #expect(try await world.said(UserExportReady.self).isEmpty)
         }
     }

@@ -93,6 +93,8 @@ struct SignIn: Sendable {
     /// - Parameters:
     ///   - cookie: What the browser sent.
     ///   - isAttended: Whether somebody is at the page; a page that only looks by itself keeps no session open.
+    /// - Returns: Who is signed in.
+    /// - Throws: What the database threw.
     func session(in cookie: String, isAttended: Bool = true) async throws -> Opened? {
         guard let secret = SessionSecret(cookie: cookie),
             let session = try await self.store.find(secret, on: self.database)

@@ -1,14 +1,14 @@
 import CoreMetrics
 import Foundation
 import Logging
-import Postgres
+import Messaging
 import Primitives
 import ServiceKit
 
 /// How many exports failed within a day: a person waits for each, and the law gives a month.
 struct ExportMetrics: GaugeService {
     let store: ExportStore
-    let client: PostgresClient
+    let database: EventDatabase
     let clock: any TimeSource
     let registry: PrometheusRegistry
     let logger: Logger
@@ -19,7 +19,7 @@ struct ExportMetrics: GaugeService {
     func refresh() async throws {
         let failed = try await self.store.failures(
             since: self.clock.now.addingTimeInterval(-PersonalExport.day),
-            on: self.client
+            on: self.database
         )
         self.registry.makeMeter(label: "transfa_exports_failed", dimensions: []).set(failed)
     }

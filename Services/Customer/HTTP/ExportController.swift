@@ -55,11 +55,11 @@ struct ExportController: Sendable {
         guard let key = try await self.keys.key(for: identity.userID) else { throw CustomerError.erased }
         var headers: HTTPFields = [.contentType: form.contentType + "; charset=utf-8", .cacheControl: Self.unkept]
         headers[.contentDisposition] = "attachment; filename=\"transfa-data.\(form.rawValue)\""
-        headers[.vary] = "Accept, Authorization"
+        headers[.vary] = "Accept"
         return Response(status: .ok, headers: headers, body: self.body(ExportFile(form, of: export), key))
     }
 
-    private static let unkept = "private, no-store"
+    private static let unkept = "no-store"
 
     /// A part at a time is in memory.
     private func body(_ empty: ExportFile, _ key: DataKey) -> ResponseBody {

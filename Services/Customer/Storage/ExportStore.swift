@@ -38,9 +38,9 @@ struct ExportStore: Sendable {
     }
 
     /// How many have failed since a moment.
-    func failures(since moment: Date, on client: PostgresClient) async throws -> Int64 {
+    func failures(since moment: Date, on database: EventDatabase) async throws -> Int64 {
         let sql: SQL = "SELECT count(*) FROM exports WHERE state = 'failed' AND ended_at > \(moment)"
-        return try await client.query(sql).first?.decode(Int64.self) ?? 0
+        return try await database.client.query(sql).first?.decode(Int64.self) ?? 0
     }
 
     // MARK: Writes

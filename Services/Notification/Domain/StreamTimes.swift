@@ -5,7 +5,9 @@ struct StreamTimes: Sendable {
     struct Limits: Sendable {
         /// The longest silence.
         var heartbeat = Duration.seconds(15)
-        /// The session was checked when the stream began: it must be checked again. Shorter for a token that ends before.
+        /// The session was checked when the stream began: it must be checked again.
+        ///
+        /// Shorter for a token that ends before.
         var lifetime = Duration.seconds(600)
         /// A reader that takes nothing for so long is gone or too slow.
         var patience = Duration.seconds(10)

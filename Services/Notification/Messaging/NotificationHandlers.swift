@@ -9,7 +9,6 @@ enum NotificationHandlers {
         let learnCustomer = LearnCustomer(customers: CustomerStore(), webhooks: WebhookStore())
         let inbox = notices.inbox
         let pushes = PushStore()
-        let profiles = ProfileStore()
         var handlers = EventHandlers()
         handlers.on(CustomerCreated.self) { event, transaction in
             try await learnCustomer(event.data, in: transaction)
@@ -21,13 +20,6 @@ enum NotificationHandlers {
         handlers.on(UserErased.self) { event, transaction in
             try await inbox.record(event, in: transaction)
             try await pushes.removeAll(of: event.data.userID, in: transaction)
-            try await profiles.close(UserID(event.data.userID), in: transaction)
-        }
-        handlers.on(UserRestricted.self) { event, transaction in
-            if event.data.restriction == .known(.closed) {
-                try await profiles.close(UserID(event.data.userID), in: transaction)
-            }
-            try await notices([.restricted(event.data)], about: event.attributes.id, in: transaction)
         }
         Self.addAccess(to: &handlers, telling: notices)
         let writer = NoticeWriter(file: notices)

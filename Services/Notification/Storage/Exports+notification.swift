@@ -38,7 +38,6 @@ extension Exports {
             Excuse("users", because: "a copy of the name, which auth gives"),
             Excuse("devices", because: "a copy of the devices, which auth names"),
             Excuse("ended_sessions", because: "random numbers, so that a session that is over gets no messages"),
-            Excuse("closed_profiles", because: "a copy of the closing, which customer gives"),
         ]
     )
 }

@@ -21,7 +21,9 @@ struct SecretStrength: Sendable {
     private static let fewCharacters = 16
     /// Marks of examples, which no secret has.
     private static let examples = ["change-me", "change_me", "changeme", "example", "replace-me", "placeholder"]
-    /// Words that people make secrets of. Random text has one of them once in a million times.
+    /// Words that people make secrets of.
+    ///
+    /// Random text has one of them once in a million times.
     private static let words = ["password", "passwort", "secret", "letmein", "qwerty"]
 
     /// Whether it says that it is one.
