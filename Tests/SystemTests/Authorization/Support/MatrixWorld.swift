@@ -166,7 +166,8 @@ extension RunningSuite {
         try await self.orderRestriction("closed", of: person.id)
         try await self.transaction(knows: "status = 'closed'", of: person)
         let closed = [
-            ("auth", "users WHERE closed_at IS NOT NULL AND id"), ("notification", "users WHERE closed_at IS NOT NULL AND id"),
+            ("auth", "users WHERE closed_at IS NOT NULL AND id"),
+            ("notification", "users WHERE closed_at IS NOT NULL AND id"),
             ("subscription", "closed_profiles WHERE user_id"),
         ]
         for (service, rows) in closed {
