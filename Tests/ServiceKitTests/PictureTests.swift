@@ -34,7 +34,10 @@ struct PictureTests {
 
     @Test("a picture is asked for each time, and its tag is good for its reader and its form alone")
     func tagged() async throws {
-        try await withRunningHost(routes: Self.routes) { running in
+        try await withRunningHost(
+            queries: RouteQueries(["GET /mine": PictureForm.parameters]),
+            routes: Self.routes
+        ) { running in
             let ada = try await running.get("/mine", headers: ["Authorization": "ada"])
             let tag = try #require(ada.header("ETag"))
             #expect(ada.status == 200 && ada.header("Content-Type") == "image/png")
