@@ -233,7 +233,7 @@ let tests: [Target] = [
     test(
         "ServiceKit",
         migrated + ["ServiceKit", "Redis", "Sealing", "EventLoops", hummingbird, "OutgoingHTTP", httpTypes, nioCore]
-            + [lifecycle, "Cryptography"]
+            + [lifecycle, "Cryptography", "ObjectStorage"]
     ),
     test(
         "Sandbox",

@@ -106,7 +106,7 @@ public final class FairQueue: Sendable {
     }
 
     /// How many wait.
-    var waiting: Int { self.state.withLock { $0.waiting.count } }
+    public var waiting: Int { self.state.withLock { $0.waiting.count } }
 
     private func enter(_ owner: String, _ size: Int) async throws {
         let number = self.state.withLock { $0.number() }

@@ -10,18 +10,30 @@ public struct ImageDesk: Sendable {
     private let store: any ObjectStore
     private let service: String
     private let limits: ImageLimits
-    /// Each that is under way may hold a whole file and its cleaned copy in memory.
-    private let queue = FairQueue(
-        places: Self.maximumUploads,
+    /// What is being received: a slow upload holds its place for as long as a request may take, so that these are many,
+    /// and nobody has more than a few.
+    private let receiving = FairQueue(
+        places: Self.maximumReceiving,
         each: Self.maximumOfOne,
         room: Self.maximumWaiting,
         share: Self.maximumShare
     )
+    /// What is here and is being cleaned: each holds a whole file and its cleaned copy in memory.
+    private let cleaning = FairQueue(
+        places: Self.maximumCleaning,
+        each: Self.maximumOfOne,
+        room: Self.maximumReceived,
+        share: Self.maximumShare
+    )
 
-    static let maximumUploads = 8
-    /// Of one person: a slow upload holds its place for as long as a request may take.
+    static let maximumReceiving = 32
+    static let maximumCleaning = 8
+    /// Of one person.
     static let maximumOfOne = 2
+    /// Of these nothing was read yet.
     private static let maximumWaiting = 64
+    /// Of these all bytes are in memory.
+    private static let maximumReceived = 16
     private static let maximumShare = 4
 
     /// Takes a store; `service` is the first part of all its keys there.
@@ -35,7 +47,7 @@ public struct ImageDesk: Sendable {
 
     /// The bytes of a file that is a request's body; as many as a picture may have unless `limit` says otherwise.
     ///
-    /// It waits for its turn; the body of a request that waits is not read.
+    /// It waits while its owner has others on their way; the body of a request that waits is not read.
     ///
     /// - Throws: 413 beyond the limit, 503 when too many wait.
     public func upload(
@@ -45,24 +57,35 @@ public struct ImageDesk: Sendable {
     ) async throws -> [UInt8] {
         let owner = try context.requireIdentity().userID.description
         let limit = limit ?? self.limits.bytes
-        return try await self.inTurn(owner) {
+        return try await self.receive(for: owner) {
             try await request.rawBody(context: context, limit: limit).bytes
         }
+    }
+
+    /// How many wait to be received.
+    var waiting: Int { self.receiving.waiting }
+
+    /// Reads a body when its owner has few others on their way; `read` waits for its bytes.
+    func receive(for owner: String, _ read: () async throws -> [UInt8]) async throws -> [UInt8] {
+        try await Self.inTurn(self.receiving, owner, read)
     }
 
     /// The picture that these bytes are, without metadata; its kind is what its bytes are.
     ///
     /// - Throws: 415 or 422 for what is no such picture, 503 when too many wait.
     public func picture(of bytes: [UInt8], for owner: UserID) async throws -> CleanImage {
-        try await self.inTurn(owner.description) { try CleanImage(cleaning: bytes, within: self.limits) }
+        try await Self.inTurn(self.cleaning, owner.description) {
+            try CleanImage(cleaning: bytes, within: self.limits)
+        }
     }
 
-    private func inTurn<Value: Sendable>(
+    private static func inTurn<Value: Sendable>(
+        _ queue: FairQueue,
         _ owner: String,
         _ work: () async throws -> Value
     ) async throws -> Value {
         do {
-            return try await self.queue.run(for: owner, work)
+            return try await queue.run(for: owner, work)
         } catch is FairQueue.Full {
             throw APIError.unavailable("too_many_uploads")
         }
